@@ -1,0 +1,77 @@
+"""The refinance model in plain Python floats, as one would write it first: the yardstick for the reference's speed.
+
+It computes every output, scan and table included, and gets some of them wrong: no decision is exact and tiny rates cancel.
+Nothing but benchmarks may use it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+
+def refinance(inputs: Mapping[str, Any]) -> dict[str, Any]:
+    """All thirteen outputs of one case."""
+    amount, costs = inputs["currentBalance"], inputs["closingCosts"]
+    financed = inputs["financeClosingCosts"]
+    i, n = inputs["currentAnnualRate"] / 12, inputs["currentRemainingMonths"]
+    j, k = inputs["newAnnualRate"] / 12, inputs["newTermMonths"]
+    new_amount, upfront = (amount + costs, 0.0) if financed else (amount, costs)
+    current, new = _payment(amount, i, n), _payment(new_amount, j, k)
+    both = max(n, k)
+
+    def position(month: int) -> float:
+        old_side = current * min(month, n) + _balance(amount, i, n, current, month)
+        return old_side - (upfront + new * min(month, k) + _balance(new_amount, j, k, new, month))
+
+    positions = [position(month) for month in range(both + 1)]
+    savings = current - new
+    months = math.ceil(costs / savings) if savings > 0 else math.inf
+    first = next((month for month in range(1, both + 1) if positions[month] > 0), math.inf)
+    net: float = math.inf
+    if positions[both] > 0:
+        net = next((month + 1 for month in range(both, -1, -1) if positions[month] < 0), 0)
+    horizon = inputs["horizonMonths"]
+    at_horizon = positions[min(horizon, both)]
+    rows = []
+    for year in range(math.ceil(horizon / 12) + 1):
+        month = min(12 * year, horizon)
+        old_balance, new_balance = _balance(amount, i, n, current, month), _balance(new_amount, j, k, new, month)
+        rows.append(
+            {
+                "year": year,
+                "month": month,
+                "currentBalance": old_balance,
+                "newBalance": new_balance,
+                "position": positions[min(month, both)],
+            }
+        )
+    return {
+        "newLoanAmount": new_amount,
+        "currentMonthlyPayment": current,
+        "newMonthlyPayment": new,
+        "monthlySavings": savings,
+        "breakEvenMonths": months if months <= n else math.inf,
+        "firstAheadMonth": first,
+        "netBreakEvenMonths": net,
+        "remainingInterestCurrent": current * n - amount,
+        "totalInterestNew": new * k - new_amount,
+        "lifetimeSavings": positions[both],
+        "savingsAtHorizon": at_horizon,
+        "recommendation": "refinance" if at_horizon >= 1 else "keep" if at_horizon <= -1 else "indifferent",
+        "yearlyData": rows,
+    }
+
+
+def _payment(amount: float, rate: float, months: int) -> float:
+    return amount * rate / (1 - (1 + rate) ** -months) if rate else amount / months
+
+
+def _balance(amount: float, rate: float, months: int, payment: float, month: int) -> float:
+    if month >= months:
+        return 0.0
+    if not rate:
+        return amount - payment * month
+    growth: float = (1 + rate) ** month
+    return amount * growth - payment * (growth - 1) / rate

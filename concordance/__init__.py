@@ -1,0 +1,74 @@
+"""Concordance: answer keys for financial models, and the gate that keeps two implementations of each in agreement.
+
+>>> import concordance
+>>> workspace = concordance.load_workspace()
+>>> all(model.ok for model in workspace.check())
+True
+>>> workspace.compute("refinance", {...})["breakEvenMonths"]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from concordance.check import ModelCheck
+    from concordance.implementations import Implementation, Side
+    from concordance.spec import Spec
+    from concordance.workspace import Workspace
+
+__version__ = "0.1.0"
+__all__ = ["AnswerKey", "load_workspace"]
+
+
+class AnswerKey:
+    """A workspace, ready to answer: its models' specs, both implementations, and the check."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self.workspace = workspace
+        self._loaded: dict[tuple[str, str], Implementation] = {}
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The names of the workspace's models."""
+        return self.workspace.models
+
+    def spec(self, model: str, version: str | None = None) -> Spec:
+        """A model's spec: contract, clauses and edges. Raises `WorkspaceError` or `SpecError`."""
+        return self.workspace.spec(model, version)
+
+    def check(self, *models: str) -> list[ModelCheck]:
+        """Run the gate on the named models, or on all. Raises what `spec` raises; findings are in the results."""
+        from concordance.check import check_model
+
+        return [check_model(self.workspace, self.spec(model)) for model in models or self.models]
+
+    def compute(self, model: str, inputs: Mapping[str, Any], *, impl: Side = "engine") -> dict[str, Any]:
+        """A model's outputs for one set of inputs, as JSON carries them (Infinity is `"Infinity"`).
+
+        Raises `InvalidInputsError` naming every field at fault, or `ImplementationError` if the implementation crashes.
+        """
+        from concordance.evaluate import compute
+
+        return compute(self._implementation(model, impl), self.spec(model), inputs)
+
+    def _implementation(self, model: str, side: Side) -> Implementation:
+        from concordance.implementations import load
+
+        if (model, side) not in self._loaded:
+            self._loaded[model, side] = load(self.workspace, side, self.spec(model))
+        return self._loaded[model, side]
+
+
+def load_workspace(root: str | PathLike[str] | None = None) -> AnswerKey:
+    """The workspace in `root`, or the one around the current folder, or the built-in one.
+
+    Raises `WorkspaceError` if `root` is given and is no workspace.
+    """
+    from pathlib import Path
+
+    from concordance.workspace import find_workspace, open_workspace
+
+    return AnswerKey(find_workspace() if root is None else open_workspace(Path(root)))

@@ -1,0 +1,5 @@
+"""`python -m concordance`: the command line."""
+
+from concordance.cli import main
+
+main(prog_name="concordance")

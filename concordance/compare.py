@@ -1,0 +1,237 @@
+"""Agreement of answers with expected values: tolerance, verdicts, differences with paths (C-11 to C-13).
+
+Pure: columns in, differences out. `compare` judges whole columns at once; `judge` is the rule for one pair of
+values, and what the columns are judged by wherever a value is no plain number. Expected values are given; no
+implementation is reached from here.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from concordance.columns import MISSING, Columns, Floats, Leaf, Table, as_json
+from concordance.numbers import NON_FINITE
+from concordance.spec import Column, Output
+
+Note: TypeAlias = Literal["value-mismatch", "missing", "type-mismatch"]
+_Bools: TypeAlias = NDArray[np.bool_]
+_NON_FINITE: Final = frozenset({*NON_FINITE.values(), "NaN"})
+
+
+class Tolerance(NamedTuple):
+    """How far a number may be from the expected one: |e - g| <= abs + rel * |e|."""
+
+    rel: float = 1e-9
+    abs: float = 1e-6
+
+
+TOLERANCE: Final = Tolerance()
+"""The published tolerance (C-11)."""
+
+
+class Difference(NamedTuple):
+    """One place where an answer differs: `got` is `MISSING` where there is nothing."""
+
+    path: str
+    expected: Any
+    got: Any
+    note: Note
+
+
+class Worst(NamedTuple):
+    """The largest deviation of an output, as a share of what the tolerance allows, and the case that has it."""
+
+    share: float
+    case: int
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The result of comparing `count` cases. Cases and rows are numbered from 0 in the order given."""
+
+    failed: _Bools
+    failed_outputs: dict[str, _Bools]
+    worst: dict[str, Worst]
+    _parts: tuple[_Part, ...]
+
+    def differences(self, case: int, limit: int | None = None) -> list[Difference]:
+        """The differences of one case, at most `limit`, in the contract's order, tables row by row."""
+        return list(
+            itertools.islice(itertools.chain.from_iterable(part.differences(case) for part in self._parts), limit)
+        )
+
+    def count(self, case: int) -> int:
+        """How many differences a case has."""
+        return sum(part.count(case) for part in self._parts)
+
+
+def compare(outputs: Sequence[Output], expected: Columns, got: Columns, tolerance: Tolerance = TOLERANCE) -> Comparison:
+    """Compare answers with expected values, case by case in the order given."""
+    parts: list[_Part] = []
+    for output in outputs:
+        if output.type == "table":
+            pair = expected.tables[output.name], got.tables[output.name]
+            parts.append(_TablePart(output, *pair, tolerance))
+        else:
+            leaves = expected.leaves[output.name], got.leaves[output.name]
+            parts.append(_LeafPart(output, *leaves, tolerance))
+    failed = np.zeros(expected.count, np.bool_)
+    for part in parts:
+        failed |= part.failed
+    return Comparison(
+        failed,
+        {part.output.name: part.failed for part in parts},
+        {part.output.name: part.worst for part in parts},
+        tuple(parts),
+    )
+
+
+def judge(column: Output | Column, expected: Any, got: Any, tolerance: Tolerance = TOLERANCE) -> Note | None:
+    """The rule for one pair of values (C-11, C-12): None if they agree, else what is wrong."""
+    if got is MISSING or expected is MISSING:
+        return "missing"
+    e, g = as_json(expected), as_json(got)
+    if column.type in ("text", "boolean"):
+        if type(e) is not type(g):
+            return "type-mismatch"
+        return None if e == g else "value-mismatch"
+    if not _numeric(g):
+        return "type-mismatch"
+    exact = column.type == "integer" or isinstance(e, str) or isinstance(g, str) or _sentinels(column) & {e, g}
+    agree = e == g if exact else abs(e - g) <= tolerance.abs + tolerance.rel * abs(e)
+    return None if agree else "value-mismatch"
+
+
+class _LeafPart:
+    """One output that is a single value per case."""
+
+    def __init__(self, output: Output, expected: Leaf, got: Leaf, tolerance: Tolerance) -> None:
+        self.output = output
+        self._expected, self._got, self._tolerance = expected, got, tolerance
+        self.failed, share = _judge_column(output, expected, got, tolerance)
+        self.worst = _worst(share, None)
+
+    def count(self, case: int) -> int:
+        return int(self.failed[case])
+
+    def differences(self, case: int) -> Iterator[Difference]:
+        if self.failed[case]:
+            pair = self._expected.value(case), self._got.value(case)
+            note = judge(self.output, *pair, self._tolerance) or "value-mismatch"
+            yield Difference(self.output.name, *pair, note)
+
+
+class _TablePart:
+    """One table output, judged row by row as far as both tables of a case have rows."""
+
+    def __init__(self, output: Output, expected: Table, got: Table, tolerance: Tolerance) -> None:
+        self.output = output
+        self._expected, self._got, self._tolerance = expected, got, tolerance
+        self._common = np.minimum(expected.rows, got.rows)
+        self._starts = np.cumsum(self._common) - self._common
+        self.failed: _Bools = expected.rows != got.rows
+        self.failed[[*expected.odd, *got.odd]] = True
+        case_of = np.repeat(np.arange(len(self._common)), self._common)
+        row_of = np.arange(len(case_of)) - self._starts[case_of]
+        self._leaves, marks, share = [], [], np.zeros(len(case_of))
+        for column in output.columns:
+            pair = (
+                _common_rows(expected, column.name, self._common, case_of, row_of),
+                _common_rows(got, column.name, self._common, case_of, row_of),
+            )
+            wrong, column_share = _judge_column(column, *pair, tolerance)
+            self._leaves.append(pair)
+            marks.append(wrong)
+            np.maximum(share, column_share, out=share)
+        self._marks = np.array(marks)
+        self.failed[case_of[self._marks.any(axis=0)]] = True
+        self.worst = _worst(share, case_of)
+
+    def count(self, case: int) -> int:
+        return len(self._structural(case)) + int(self._marked(case).sum())
+
+    def differences(self, case: int) -> Iterator[Difference]:
+        if not self.failed[case]:
+            return
+        yield from self._structural(case)
+        start = int(self._starts[case])
+        for row, number in np.argwhere(self._marked(case).T).tolist():
+            column, (expected, got) = self.output.columns[number], self._leaves[number]
+            pair = expected.value(start + row), got.value(start + row)
+            note = judge(column, *pair, self._tolerance) or "value-mismatch"
+            yield Difference(f"{self.output.name}[{row}].{column.name}", *pair, note)
+
+    def _marked(self, case: int) -> _Bools:
+        """Which columns (first axis) differ in which of the case's common rows."""
+        start = int(self._starts[case])
+        marked: _Bools = self._marks[:, start : start + int(self._common[case])]
+        return marked
+
+    def _structural(self, case: int) -> list[Difference]:
+        name = self.output.name
+        rows, answered = int(self._expected.rows[case]), int(self._got.rows[case])
+        if case in self._expected.odd:
+            return [Difference(name, self._expected.odd[case], "a table", "missing")]
+        got = self._got.odd.get(case)
+        if case not in self._got.odd:
+            return [Difference(f"{name}.length", rows, answered, "value-mismatch")] if rows != answered else []
+        expected = f"a table of {rows} rows"
+        if got is MISSING:
+            return [Difference(name, expected, got, "missing")]
+        if isinstance(got, list):
+            place, value = next((place, value) for place, value in enumerate(got) if not isinstance(value, dict))
+            return [Difference(f"{name}[{place}]", "a row", value, "type-mismatch")]
+        return [Difference(name, expected, got, "type-mismatch")]
+
+
+_Part: TypeAlias = _LeafPart | _TablePart
+
+
+def _judge_column(column: Output | Column, expected: Leaf, got: Leaf, tolerance: Tolerance) -> tuple[_Bools, Floats]:
+    """Which positions differ, and each position's deviation as a share of the allowance (0 where there is none)."""
+    e, g = expected.numbers, got.numbers
+    with np.errstate(over="ignore"):
+        off, allowance = np.abs(e - g), tolerance.abs + tolerance.rel * np.abs(e)
+    exact = column.type == "integer"
+    share = np.zeros(len(off)) if exact else off / allowance
+    wrong: _Bools = off != 0 if exact else off > allowance
+    for sentinel in _sentinels(column):
+        if not isinstance(sentinel, str):
+            wrong |= (e == sentinel) != (g == sentinel)
+    for position in expected.odd.keys() | got.odd.keys():
+        note = judge(column, expected.value(position), got.value(position), tolerance)
+        wrong[position] = note is not None
+        share[position] = 0
+    return wrong, share
+
+
+def _common_rows(
+    table: Table, name: str, common: NDArray[np.int64], case_of: NDArray[np.int64], row_of: NDArray[np.int64]
+) -> Leaf:
+    """One column of a table, in the rows that both tables have."""
+    leaf = table.leaves[name]
+    return leaf if np.array_equal(table.rows, common) else leaf.take(table.starts[case_of] + row_of)
+
+
+def _worst(share: Floats, case_of: NDArray[np.int64] | None) -> Worst:
+    if not len(share):
+        return Worst(0.0, 0)
+    place = int(share.argmax())
+    return Worst(float(share[place]), place if case_of is None else int(case_of[place]))
+
+
+def _numeric(value: Any) -> bool:
+    """A number, or a string that stands for a non-finite one."""
+    return (isinstance(value, (int, float)) and not isinstance(value, bool)) or (
+        isinstance(value, str) and value in _NON_FINITE
+    )
+
+
+def _sentinels(column: Output | Column) -> frozenset[float | str]:
+    return frozenset(sentinel.value for sentinel in column.sentinels) if isinstance(column, Output) else frozenset()

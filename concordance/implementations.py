@@ -1,0 +1,184 @@
+"""Load a workspace's implementations and run them: the only way from the framework to `engine/` and `reference_impl/`.
+
+Implementations are loaded by path, each workspace under names of its own, so a team's `engine/` is never confused
+with another's, and always from source: bytecode caches compare times in whole seconds, and a gate must see the
+change that was made this second. What an implementation does wrong is kept apart: a wrong answer is for `compare`,
+a crash is a `Crash`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import itertools
+import sys
+import traceback
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec, SourceFileLoader
+from importlib.util import spec_from_file_location
+from pathlib import Path
+from types import CodeType, ModuleType
+from typing import Any, Final, Literal, TypeAlias
+
+import numpy as np
+
+from concordance.columns import Columns, from_answers, from_arrays
+from concordance.errors import ImplementationError
+from concordance.spec import Input, Inputs, Spec
+from concordance.workspace import Workspace
+
+Side: TypeAlias = Literal["engine", "reference"]
+FOLDERS: Final[Mapping[Side, str]] = {"engine": "engine", "reference": "reference_impl"}
+
+_TYPES: Final = {"number": np.float64, "integer": np.int64, "boolean": np.bool_, "text": np.object_}
+
+
+@dataclass(frozen=True)
+class Crash:
+    """An implementation raised instead of answering: what, and the line of the workspace where."""
+
+    side: Side
+    what: str
+    where: str
+
+    def __str__(self) -> str:
+        return f"{self.side} crashed: {self.what}" + (f" ({self.where})" if self.where else "")
+
+
+@dataclass(frozen=True)
+class Run:
+    """One implementation's answers to some cases, and the crashes by the case's place among them."""
+
+    columns: Columns
+    crashes: Mapping[int, Crash]
+
+
+class Implementation:
+    """One side of one model. `run` never raises for what the implementation does."""
+
+    def __init__(self, side: Side, spec: Spec, module: ModuleType, root: Path) -> None:
+        self.side = side
+        self._spec = spec
+        self._module = module
+        self._root = root
+
+    def run(self, cases: Sequence[Inputs]) -> Run:
+        """Answer all cases; a case on which the implementation crashes has no answer."""
+        return self._run_columns(cases) if self.side == "engine" else self._run_each(cases, self._answer)
+
+    def _run_columns(self, cases: Sequence[Inputs]) -> Run:
+        try:
+            return Run(self._answer_columns(cases), {})
+        except (Exception, SystemExit):
+            # One case may spoil the batch: asking one by one tells which.
+            return self._run_each(cases, lambda case: self._answer_columns([case]).answers(self._spec.outputs)[0])
+
+    def _run_each(self, cases: Sequence[Inputs], answer: Any) -> Run:
+        answers: list[Any] = []
+        crashes = {}
+        for place, case in enumerate(cases):
+            try:
+                answers.append(answer(case))
+            except (Exception, SystemExit) as error:
+                answers.append({})
+                crashes[place] = Crash(self.side, _what(error), _where(error, self._root))
+        return Run(from_answers(self._spec.outputs, answers), crashes)
+
+    def _answer(self, case: Inputs) -> dict[str, Any]:
+        answer = self._module.compute(dict(case))
+        if not isinstance(answer, dict):
+            raise TypeError(f"compute() returned {type(answer).__name__}, not a dict of outputs")
+        return answer
+
+    def _answer_columns(self, cases: Sequence[Inputs]) -> Columns:
+        result = self._module.compute(_input_columns(self._spec.inputs, cases))
+        if not isinstance(result, Mapping):
+            raise TypeError(f"compute() returned {type(result).__name__}, not a mapping of output columns")
+        return from_arrays(self._spec.outputs, result, len(cases))
+
+
+def load(workspace: Workspace, side: Side, spec: Spec) -> Implementation:
+    """Load one side of a model, anew from its source.
+
+    Raises `ImplementationError` if it is missing, cannot be imported, or declares another version than the spec's.
+    """
+    folder = workspace.root / FOLDERS[side]
+    name = spec.model.replace("-", "_")
+    where = f"{FOLDERS[side]}/{name}.py"
+    if not (folder / f"{name}.py").is_file():
+        raise ImplementationError(f"{spec.model} has no {side}", where=where, hint="write it from the spec")
+    try:
+        module = _import_fresh(folder, name)
+    except (Exception, SystemExit) as error:
+        raise ImplementationError(_what(error), where=_where(error, workspace.root) or where) from error
+    declared = getattr(module, "SPEC_VERSION", None)
+    if declared != spec.version:
+        raise ImplementationError(
+            f"declares SPEC_VERSION {declared!r}, but the spec is {spec.version}",
+            where=where,
+            hint="bring both to one version",
+        )
+    if not callable(getattr(module, "compute", None)):
+        raise ImplementationError("has no function compute", where=where)
+    return Implementation(side, spec, module, workspace.root)
+
+
+def _input_columns(fields: Sequence[Input], cases: Sequence[Inputs]) -> dict[str, Any]:
+    return {field.name: np.array([case[field.name] for case in cases], _TYPES[field.type]) for field in fields}
+
+
+class _FreshLoader(SourceFileLoader):
+    """Compiles the source each time."""
+
+    def get_code(self, fullname: str) -> CodeType:
+        path = self.get_filename(fullname)
+        return self.source_to_code(self.get_data(path), path)
+
+
+class _FreshFinder(MetaPathFinder):
+    """Finds the modules of the packages that `_import_fresh` makes, and nothing else."""
+
+    prefix: Final = "_concordance_workspace_"
+
+    def find_spec(self, fullname: str, path: Any, target: ModuleType | None = None) -> ModuleSpec | None:
+        if not fullname.startswith(self.prefix) or not path:
+            return None
+        file = Path(path[0], fullname.rpartition(".")[2] + ".py")
+        if not file.is_file():
+            return None
+        return spec_from_file_location(fullname, file, loader=_FreshLoader(fullname, str(file)))
+
+
+_FINDER: Final = _FreshFinder()
+_numbers: Final = itertools.count()
+
+
+def _import_fresh(folder: Path, name: str) -> ModuleType:
+    if _FINDER not in sys.meta_path:
+        sys.meta_path.insert(0, _FINDER)
+    package = ModuleType(f"{_FreshFinder.prefix}{next(_numbers)}_{folder.name}")
+    package.__path__ = [str(folder)]
+    sys.modules[package.__name__] = package
+    return importlib.import_module(f"{package.__name__}.{name}")
+
+
+def _what(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}".strip().rstrip(":").split("\n")[0]
+
+
+def _where(error: BaseException, root: Path) -> str:
+    """The deepest line of the workspace that the error passed through."""
+    if isinstance(error, SyntaxError) and error.filename and Path(error.filename).is_relative_to(root):
+        return f"{Path(error.filename).relative_to(root)}:{error.lineno}"
+    frames = traceback.extract_tb(error.__traceback__)
+    inside = [
+        frame
+        for frame in frames
+        if Path(frame.filename).is_relative_to(root) and _is_implementation(frame.filename, root)
+    ]
+    return f"{Path(inside[-1].filename).relative_to(root)}:{inside[-1].lineno}" if inside else ""
+
+
+def _is_implementation(filename: str, root: Path) -> bool:
+    return Path(filename).relative_to(root).parts[0] in FOLDERS.values()
