@@ -79,7 +79,7 @@ def loans() -> Iterator[Ratio]:
     balance, rate = rng.uniform(1e4, 1e6, LOANS), rng.uniform(0.01, 0.12, LOANS)
     months = rng.integers(60, 481, LOANS)
     after = (months * rng.uniform(0.1, 0.9, LOANS)).astype(np.int64)
-    amortise = _engine_module("refinance").amortise
+    amortise = load(KEY.workspace, "engine", KEY.spec("refinance")).module.amortise
 
     def ours() -> None:
         amortise(balance, rate, months, after)
@@ -101,7 +101,7 @@ def reference() -> Ratio:
     """The reference's certified outputs of a refinance case against the same outputs in plain floats."""
     spec = KEY.spec("refinance")
     inputs = [case.inputs for case in generate(spec) if case.kind == "random"]
-    compute = _module(load(KEY.workspace, "reference", spec)).compute
+    compute = load(KEY.workspace, "reference", spec).module.compute
 
     def certified() -> None:
         for one in inputs:

@@ -9,6 +9,7 @@ does).
 from __future__ import annotations
 
 import math
+from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
@@ -34,6 +35,7 @@ class _Missing:
 
 MISSING: Final = _Missing()
 _NUMBERS: Final = frozenset({float, int})
+_NO_NUMBERS: Final = frozenset({str, bool, type(None), list, dict, _Missing})
 
 
 @dataclass
@@ -120,7 +122,7 @@ def from_answers(outputs: Sequence[Output], answers: Sequence[Any]) -> Columns:
     objects = [answer if isinstance(answer, dict) else {} for answer in answers]
     leaves, tables = {}, {}
     for output in outputs:
-        values = [answer.get(output.name, MISSING) for answer in objects]
+        values = _column(objects, output.name)
         if output.type == "table":
             tables[output.name] = _table(output.columns, values)
         else:
@@ -150,31 +152,37 @@ def from_arrays(outputs: Sequence[Output], result: Mapping[str, Any], count: int
 
 def leaf(values: Sequence[Any]) -> Leaf:
     """A column of values of any kind."""
-    if set(map(type, values)) <= _NUMBERS:
-        try:
-            numbers = np.array(values, np.float64)
-        except OverflowError:
-            return _mixed_leaf(values)
-        return Leaf(numbers) if np.isfinite(numbers).all() else _mixed_leaf(values)
-    return _mixed_leaf(values)
+    try:
+        numbers = np.array(array("d", values))  # refuses texts and nothing, but takes True for 1
+    except (TypeError, OverflowError):
+        return _mixed_leaf(values)
+    if not np.isfinite(numbers).all():
+        return _mixed_leaf(values)
+    zeros_and_ones = np.flatnonzero(numbers == numbers.astype(np.bool_)).tolist()
+    if bool in map(type, map(values.__getitem__, zeros_and_ones)):
+        return _mixed_leaf(values)
+    return Leaf(numbers)
 
 
 def _mixed_leaf(values: Sequence[Any]) -> Leaf:
-    numbers = np.zeros(len(values))
-    odd = {}
-    for position, value in enumerate(values):
-        plain = as_json(value)
-        if isinstance(plain, (int, float)) and not isinstance(plain, bool):
-            numbers[position] = plain
-        else:
-            odd[position] = plain
-    return Leaf(numbers, odd)
+    odd = {place: value for place, value in enumerate(values) if type(value) not in _NUMBERS}
+    if set(map(type, odd.values())) <= _NO_NUMBERS:
+        try:
+            numbers = np.array([0.0 if place in odd else value for place, value in enumerate(values)], np.float64)
+            if np.isfinite(numbers).all():
+                return Leaf(numbers, odd)
+        except OverflowError:
+            pass
+    return _mixed_leaf([as_json(value) for value in values])
 
 
 def as_json(value: Any) -> Any:
-    """A value as JSON carries it: a number that is not finite in binary64 is the string that stands for it (C-8)."""
+    """A value as JSON carries it: a number that is not finite in binary64 is the string that stands for it (C-8).
+
+    What JSON could not carry is shown as Python would.
+    """
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return value
+        return value if type(value) in _NO_NUMBERS else repr(value)
     try:
         number = float(value)
     except OverflowError:
@@ -216,22 +224,37 @@ def _array_table(output: Output, given: Any, count: int) -> Table:
 
 
 def _table(columns: Sequence[Column], values: Sequence[Any]) -> Table:
+    if set(map(type, values)) <= {list}:
+        try:
+            rows = list(chain.from_iterable(values))
+            leaves = {column.name: leaf(_column(rows, column.name)) for column in columns}
+            return Table(_lengths(values), leaves)
+        except (AttributeError, TypeError):
+            pass  # a row is no object
+    return _uneven_table(columns, values)
+
+
+def _uneven_table(columns: Sequence[Column], values: Sequence[Any]) -> Table:
     odd = {case: value for case, value in enumerate(values) if not _is_table(value)}
-    whole = [() if case in odd else value for case, value in enumerate(values)] if odd else values
+    whole = [() if case in odd else value for case, value in enumerate(values)]
     rows = list(chain.from_iterable(whole))
     leaves = {column.name: leaf(_column(rows, column.name)) for column in columns}
-    return Table(np.fromiter(map(len, whole), np.int64, len(whole)), leaves, odd)
+    return Table(_lengths(whole), leaves, odd)
 
 
-def _is_table(value: Any) -> bool:
-    return type(value) is list and set(map(type, value)) <= {dict}
-
-
-def _column(rows: Rows, name: str) -> list[Any]:
+def _column(rows: Sequence[dict[str, Any]], name: str) -> list[Any]:
     try:
         return list(map(itemgetter(name), rows))
     except KeyError:
         return [row.get(name, MISSING) for row in rows]
+
+
+def _lengths(values: Sequence[Any]) -> NDArray[np.int64]:
+    return np.fromiter(map(len, values), np.int64, len(values))
+
+
+def _is_table(value: Any) -> bool:
+    return type(value) is list and set(map(type, value)) <= {dict}
 
 
 def _typed(column: Output | Column, values: Leaf) -> list[Any]:

@@ -8,7 +8,7 @@ implementation is reached from here.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
@@ -73,14 +73,8 @@ class Comparison:
 
 def compare(outputs: Sequence[Output], expected: Columns, got: Columns, tolerance: Tolerance = TOLERANCE) -> Comparison:
     """Compare answers with expected values, case by case in the order given."""
-    parts: list[_Part] = []
-    for output in outputs:
-        if output.type == "table":
-            pair = expected.tables[output.name], got.tables[output.name]
-            parts.append(_TablePart(output, *pair, tolerance))
-        else:
-            leaves = expected.leaves[output.name], got.leaves[output.name]
-            parts.append(_LeafPart(output, *leaves, tolerance))
+    with np.errstate(over="ignore"):  # an answer may be as large as doubles go
+        parts = [_part(output, expected, got, tolerance) for output in outputs]
     failed = np.zeros(expected.count, np.bool_)
     for part in parts:
         failed |= part.failed
@@ -106,6 +100,12 @@ def judge(column: Output | Column, expected: Any, got: Any, tolerance: Tolerance
     exact = column.type == "integer" or isinstance(e, str) or isinstance(g, str) or _sentinels(column) & {e, g}
     agree = e == g if exact else abs(e - g) <= tolerance.abs + tolerance.rel * abs(e)
     return None if agree else "value-mismatch"
+
+
+def _part(output: Output, expected: Columns, got: Columns, tolerance: Tolerance) -> _Part:
+    if output.type == "table":
+        return _TablePart(output, expected.tables[output.name], got.tables[output.name], tolerance)
+    return _LeafPart(output, expected.leaves[output.name], got.leaves[output.name], tolerance)
 
 
 class _LeafPart:
@@ -196,19 +196,26 @@ _Part: TypeAlias = _LeafPart | _TablePart
 def _judge_column(column: Output | Column, expected: Leaf, got: Leaf, tolerance: Tolerance) -> tuple[_Bools, Floats]:
     """Which positions differ, and each position's deviation as a share of the allowance (0 where there is none)."""
     e, g = expected.numbers, got.numbers
-    with np.errstate(over="ignore"):
-        off, allowance = np.abs(e - g), tolerance.abs + tolerance.rel * np.abs(e)
     exact = column.type == "integer"
+    off, allowance = np.abs(e - g), tolerance.abs + tolerance.rel * np.abs(e)
     share = np.zeros(len(off)) if exact else off / allowance
     wrong: _Bools = off != 0 if exact else off > allowance
     for sentinel in _sentinels(column):
         if not isinstance(sentinel, str):
             wrong |= (e == sentinel) != (g == sentinel)
-    for position in expected.odd.keys() | got.odd.keys():
-        note = judge(column, expected.value(position), got.value(position), tolerance)
-        wrong[position] = note is not None
-        share[position] = 0
+    if expected.odd != got.odd or not _all_texts(column, got.odd):
+        for position in expected.odd.keys() | got.odd.keys():
+            note = judge(column, expected.value(position), got.value(position), tolerance)
+            wrong[position] = note is not None
+            share[position] = 0
     return wrong, share
+
+
+def _all_texts(column: Output | Column, odd: Mapping[int, Any]) -> bool:
+    """Whether values that are no numbers are all texts that the column may hold, so that equal means agreed."""
+    if column.type == "boolean":
+        return False
+    return set(map(type, odd.values())) <= {str} and (column.type == "text" or _NON_FINITE.issuperset(odd.values()))
 
 
 def _common_rows(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from decimal import Decimal
 from typing import Any, Final
 
 from concordance.cases import Case
@@ -56,7 +57,7 @@ def percent(share: float) -> str:
         return f"{share:.2g} times"
     if share >= 0.1:
         return f"{100 * share:.0f} %"
-    return f"{100 * share:.1g} %" if share else "0 %"
+    return f"{Decimal(f'{100 * share:.1g}'):f} %" if share else "0 %"
 
 
 def _summary(results: Sequence[ModelCheck]) -> str:

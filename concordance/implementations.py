@@ -60,7 +60,7 @@ class Implementation:
     def __init__(self, side: Side, spec: Spec, module: ModuleType, root: Path) -> None:
         self.side = side
         self._spec = spec
-        self._module = module
+        self.module = module
         self._root = root
 
     def run(self, cases: Sequence[Inputs]) -> Run:
@@ -86,13 +86,13 @@ class Implementation:
         return Run(from_answers(self._spec.outputs, answers), crashes)
 
     def _answer(self, case: Inputs) -> dict[str, Any]:
-        answer = self._module.compute(dict(case))
+        answer = self.module.compute(dict(case))
         if not isinstance(answer, dict):
             raise TypeError(f"compute() returned {type(answer).__name__}, not a dict of outputs")
         return answer
 
     def _answer_columns(self, cases: Sequence[Inputs]) -> Columns:
-        result = self._module.compute(_input_columns(self._spec.inputs, cases))
+        result = self.module.compute(_input_columns(self._spec.inputs, cases))
         if not isinstance(result, Mapping):
             raise TypeError(f"compute() returned {type(result).__name__}, not a mapping of output columns")
         return from_arrays(self._spec.outputs, result, len(cases))

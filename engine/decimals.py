@@ -1,66 +1,104 @@
 """What an input means: its shortest decimal (C-1), as whole numbers or as a double-double. Not for parsing requests."""
 
 from collections.abc import Callable, Sequence
-from decimal import Context, Decimal
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .precision import DoubleDouble, Floats, two_product
+from .precision import DoubleDouble, Floats, U, two_product
 
 Column = NDArray[Any]
+Integers = NDArray[np.int64]
 
-# Inputs of at most 10**7 that lie on this grid have at most 15 digits, so that the grid point is their shortest decimal,
-# and products of two of them fit int64 (the models say so where they multiply).
-GRID = 10**6
-# No nonzero input is below 1e-9 (C-3), and no shortest decimal has more than 17 digits: none goes below 1e-25.
-FINEST = 10**25
+# An input is at most 10**7, so a point of this grid has at most 15 digits, and is the shortest decimal of the double
+# nearest to it. Products of two such numbers fit int64; the models say so where they multiply.
+GRID_PLACES = 6
+# No nonzero input is below 1e-9 (C-3) and no shortest decimal has more than 17 digits: none goes below 1e-25.
+FINEST_PLACES = 25
 
-_EXACT = Context(prec=50)
+_TENS = np.array([10**k for k in range(FINEST_PLACES + 1)], object)
+_FLOAT_TENS = DoubleDouble.of(_TENS)
 
 
-def exactly(formula: Callable[..., tuple[Column, ...]], decimals: Sequence[Column], wholes: Sequence[Column] = ()) -> tuple[Column, ...]:
-    """`formula(unit, *decimals, *wholes)` on exact whole numbers, a decimal counting units of 1 / unit.
+class Decimals:
+    """Input columns as exact whole numbers: int64 for the cases that lie on the grid, Python ints for the others."""
 
-    The cases on the grid go through it as int64, the others as Python ints in object columns: the formula is one.
-    """
-    counts = [column.astype(np.int64) for column in wholes]
-    grid, on_grid = zip(*map(_on_grid, decimals), strict=True)
-    all_on_grid = np.logical_and.reduce(on_grid)
-    if all_on_grid.all():
-        return formula(GRID, *(column.astype(np.int64) for column in grid), *counts)
-    near, far = np.flatnonzero(all_on_grid), np.flatnonzero(~all_on_grid)
-    on = formula(GRID, *(column[near].astype(np.int64) for column in grid), *(column[near] for column in counts))
-    off = formula(FINEST, *(_finest(column[far]) for column in decimals), *(column[far] for column in counts))
-    return tuple(_merged(near, a, far, b) for a, b in zip(on, off, strict=True))
+    def __init__(self, columns: Sequence[Floats]) -> None:
+        digits, places = zip(*map(shortest, columns), strict=True)
+        self._grid: Sequence[Integers] = digits
+        self._near = np.logical_and.reduce([k == GRID_PLACES for k in places])
+        far = np.flatnonzero(~self._near)
+        self._place = np.cumsum(~self._near) - 1  # of a case among those off the grid
+        self._finest = [d[far] * _TENS[FINEST_PLACES - k[far]] for d, k in zip(digits, places, strict=True)]
+
+    def exactly(self, formula: Callable[..., tuple[Column, ...]], rows: Column, *wholes: Column) -> tuple[Column, ...]:
+        """`formula(unit, *decimals, *wholes)` of the cases `rows`, where a decimal counts units of 1 / unit.
+
+        The formula is one for int64 and for Python ints in object columns; only its results have the same types in both.
+        """
+        near = self._near[rows]
+        if near.all():
+            return formula(10**GRID_PLACES, *(column[rows] for column in self._grid), *wholes)
+        on, off = np.flatnonzero(near), np.flatnonzero(~near)
+        finest = (column[self._place[rows[off]]] for column in self._finest)
+        exact = formula(10**FINEST_PLACES, *finest, *(w[off] for w in wholes))
+        if not on.size:
+            return exact
+        quick = formula(10**GRID_PLACES, *(column[rows[on]] for column in self._grid), *(w[on] for w in wholes))
+        merged = tuple(np.empty(rows.size, column.dtype) for column in quick)
+        for k, column in enumerate(merged):
+            column[on], column[off] = quick[k], exact[k]
+        return merged
 
 
 def meaning(column: Floats) -> DoubleDouble:
-    """The shortest decimals, relative error <= U^2: the double itself and how far the decimal lies from it."""
-    grid, on_grid = _on_grid(column)
-    product, error = two_product(column, float(GRID))
-    rest = ((grid - product) - error) / GRID
-    for k in zip(*np.nonzero(~on_grid), strict=True):
-        numerator, denominator = float(column[k]).as_integer_ratio()
-        rest[k] = (_count(float(column[k])) * denominator - numerator * FINEST) / (FINEST * denominator)
-    return DoubleDouble(column, rest)
+    """the shortest decimals, relative error <= 4 U^2: the double itself and how far the decimal lies from it."""
+    digits, places = shortest(column)
+    whole, tens = DoubleDouble.of(digits), _FLOAT_TENS[places]
+    product, error = two_product(column, tens.hi)
+    return DoubleDouble(column, ((whole.hi - product) + (whole.lo - error - column * tens.lo)) / tens.hi)
 
 
-def _on_grid(column: Column) -> tuple[Floats, NDArray[np.bool_]]:
-    grid = np.rint(column * GRID)
-    return grid, grid / GRID == column
+def shortest(column: Floats) -> tuple[Integers, Integers]:
+    """Whole numbers with digits / 10**places the shortest decimal; places is GRID_PLACES wherever that is enough."""
+    grid = np.rint(column * 10**GRID_PLACES)
+    digits, places = grid.astype(np.int64), np.full(column.shape, GRID_PLACES)
+    off = grid / 10**GRID_PLACES != column
+    if off.any():
+        digits[off], places[off] = _long(column[off])
+    return digits, places
 
 
-def _count(value: float) -> int:
-    return int(Decimal(repr(value)).scaleb(25, _EXACT))
+def _long(column: Floats) -> tuple[Integers, Integers]:
+    """The shortest decimals of nonzero numbers: the nearest of 15, 16 or 17 digits, the first that reads back.
 
-
-def _finest(column: Column) -> Column:
-    return np.array([_count(value) for value in column.tolist()], object)
-
-
-def _merged(near: Column, on: Column, far: Column, off: Column) -> Column:
-    merged = np.empty(near.size + far.size, on.dtype)
-    merged[near], merged[far] = on, off
-    return merged
+    A decimal reads back if it lies within half an ulp. `x * 10**k` is an exact sum of two doubles for k <= 22, the distance
+    and half an ulp (at most 10 units of the last digit) are then known to 16 U; the few numbers for which that
+    does not decide, powers of two, whose ulps differ, and numbers with no 17 digits at k go through `repr`.
+    """
+    size = np.abs(column)
+    most = 16 - np.floor(np.log10(size)).astype(np.int64)
+    known = (most <= 22) & (np.frexp(size)[0] != 0.5)
+    most = np.minimum(most, 22)
+    digits, places = np.zeros(column.size, np.int64), most.copy()
+    found = np.zeros(column.size, bool)
+    for fewer in (2, 1, 0):
+        tens = _FLOAT_TENS.hi[most - fewer]
+        product, error = two_product(column, tens)
+        whole = np.rint(product)
+        rest = (product - whole) + error
+        step = np.rint(rest)
+        distance = np.abs(rest - step)
+        reach = np.spacing(size) / 2 * tens if fewer else np.full(column.size, 0.5)
+        known &= found | (np.abs(distance - reach) > 16 * U)
+        new = ~found & (distance < reach)
+        digits[new], places[new] = (whole.astype(np.int64) + step.astype(np.int64))[new], (most - fewer)[new]
+        found |= new
+    known &= (np.abs(product) >= 1e16) & (np.abs(product) < 1e17)
+    for k in np.flatnonzero(~known):
+        _, figures, exponent = Decimal(repr(float(column[k]))).as_tuple()
+        places[k] = -int(exponent)
+        digits[k] = int("".join(map(str, figures))) * (1 if column[k] > 0 else -1)
+    return digits, places

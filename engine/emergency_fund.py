@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .decimals import exactly, meaning
+from .decimals import Decimals, meaning
 from .precision import DD, LIBM, DoubleDouble, Floats, U, power, too_wide
 from .tables import Outputs, in_slices, ragged
 
@@ -38,11 +38,11 @@ def compute(inputs: Mapping[str, Column]) -> Outputs:
 
 def _compute(inputs: Mapping[str, Column]) -> Outputs:
     fields = ("monthlyEssentialExpenses", "monthlyBackupIncome", "currentSavings", "monthlyContribution", "annualYield")
-    decimals = [inputs[field].astype(np.float64) for field in fields]
-    target_months = inputs["targetMonths"]
-    gap, target, shortfall, surplus, ratio, runway, drain, months, climb = exactly(_linear, decimals, [target_months])
+    _, _, savings, contribution, annual_yield = columns = [inputs[field].astype(np.float64) for field in fields]
+    decimals, target_months = Decimals(columns), inputs["targetMonths"].astype(np.int64)
+    linear = decimals.exactly(_linear, np.arange(savings.size), target_months)
+    gap, target, shortfall, surplus, ratio, runway, drain, months, climb = linear
 
-    _, _, savings, contribution, annual_yield = decimals
     rate = np.maximum(annual_yield / 12, NO_YIELD)
     growth = np.log1p(rate)
     still_open = runway == OPEN
@@ -106,16 +106,16 @@ def _pace(unit: int, savings: Column, paid: Column, annual: Column) -> Column:
     return savings * annual + 12 * unit * paid
 
 
-def _months(ratio: Floats, growth: Floats, wanted: Column, decimals: list[Floats], target_months: Column, question: str) -> Floats:
+def _months(ratio: Floats, growth: Floats, wanted: Column, decimals: Decimals, target_months: Column, question: str) -> Floats:
     """EF-5 "drained": the smallest m with u^m > 1 + ratio. EF-7 "reached": the smallest with u^m >= 1 + ratio."""
-    month = np.minimum(np.log1p(ratio[wanted]) / growth[wanted], LAST_MONTH + 2.0)
+    month = np.minimum(np.log1p(ratio[wanted]) / growth[wanted], LAST_MONTH + 1.5)
     result = np.floor(month) + 1 if question == "drained" else np.ceil(month)
     nearest = np.rint(month)
     tied = np.floor(month * (1 - MONTHS_ERROR)) != np.floor(month * (1 + MONTHS_ERROR))
     if tied.any():
         rows = np.flatnonzero(wanted)[tied]
         formula = _drained if question == "drained" else _reached
-        passed = exactly(formula, [column[rows] for column in decimals], [target_months[rows], nearest[tied]])[0]
+        passed = decimals.exactly(formula, rows, target_months[rows], nearest[tied].astype(np.int64))[0]
         result[tied] = nearest[tied] + ~passed
     return result
 

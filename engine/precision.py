@@ -16,9 +16,9 @@ Floats = NDArray[np.float64]
 
 U = 2.0**-53
 LIBM = 8 * U
-# Relative error of one double-double operation below. Proven bounds are 3 U^2 (sum), 7 U^2 (product) and 15 U^2
-# (quotient): Joldes, Muller, Popescu, "Tight and rigorous error bounds for basic building blocks of double-word
-# arithmetic", 2017, algorithms 6, 10, 17.
+# Error of one double-double operation below, relative to the result or, for a sum, to |a| + |b|: 4 U^2 for a sum, 7 U^2 for a
+# product, 15 U^2 for a quotient are proven (Joldes, Muller, Popescu, "Tight and rigorous error bounds for basic building
+# blocks of double-word arithmetic", 2017, algorithms 5, 10, 17).
 DD = 32 * U * U
 
 _SPLITTER = 2.0**27 + 1
@@ -59,9 +59,7 @@ class DoubleDouble:
             total, error = _two_sum(self.hi, other)
             return _normal(total, error + self.lo)
         total, error = _two_sum(self.hi, other.hi)
-        low, low_error = _two_sum(self.lo, other.lo)
-        partial = _normal(total, error + low)
-        return _normal(partial.hi, low_error + partial.lo)
+        return _normal(total, error + (self.lo + other.lo))
 
     def __sub__(self, other: DoubleDouble | Floats | float) -> DoubleDouble:
         return self + -other

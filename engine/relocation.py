@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .decimals import exactly, meaning
+from .decimals import Decimals, meaning
 from .precision import Floats, U, stacked, too_wide
 from .tables import Outputs, in_slices, ragged
 
@@ -34,7 +34,7 @@ def _compute(inputs: Mapping[str, Column]) -> Outputs:
     decimals = [inputs[field].astype(np.float64) for field in fields]
     annual_return = inputs["annualReturn"].astype(np.float64)
     years = inputs["yearsHorizon"].astype(np.int64)
-    salary, expense, net, months, *accounts = exactly(_linear, decimals)
+    salary, expense, net, months, *accounts = Decimals(decimals).exactly(_linear, np.arange(years.size))
 
     case, year = ragged(years + 1)
     stay, move, gain = _wealth(np.stack(accounts[:3]), np.stack(accounts[3:]), annual_return, case, year, decimals)
