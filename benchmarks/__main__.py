@@ -1,4 +1,6 @@
-"""Measure every speed promise as a ratio of two things timed in turns in this run, and print the median with its bar."""
+"""Measure every speed promise as a ratio of two things timed in turns in this run, and print the median with its
+bar.
+"""
 
 from __future__ import annotations
 

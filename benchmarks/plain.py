@@ -1,7 +1,7 @@
 """The refinance model in plain Python floats, as one would write it first: the yardstick for the reference's speed.
 
-It computes every output, scan and table included, and gets some of them wrong: no decision is exact and tiny rates cancel.
-Nothing but benchmarks may use it.
+It computes every output, scan and table included, and gets some of them wrong: no decision is exact and tiny rates
+cancel. Nothing but benchmarks may use it.
 """
 
 from __future__ import annotations

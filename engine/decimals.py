@@ -1,7 +1,6 @@
 """What an input means: its shortest decimal (C-1), as whole numbers or as a double-double. Not for parsing requests."""
 
 from collections.abc import Callable, Sequence
-from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -54,7 +53,7 @@ class Decimals:
 
 
 def meaning(column: Floats) -> DoubleDouble:
-    """the shortest decimals, relative error <= 4 U^2: the double itself and how far the decimal lies from it."""
+    """The shortest decimals, relative error below DD: the double itself and how far the decimal lies from it."""
     digits, places = shortest(column)
     whole, tens = DoubleDouble.of(digits), _FLOAT_TENS[places]
     product, error = two_product(column, tens.hi)
@@ -98,7 +97,7 @@ def _long(column: Floats) -> tuple[Integers, Integers]:
         found |= new
     known &= (np.abs(product) >= 1e16) & (np.abs(product) < 1e17)
     for k in np.flatnonzero(~known):
-        _, figures, exponent = Decimal(repr(float(column[k]))).as_tuple()
-        places[k] = -int(exponent)
-        digits[k] = int("".join(map(str, figures))) * (1 if column[k] > 0 else -1)
+        figures, _, exponent = repr(float(column[k])).partition("e")
+        whole, _, fraction = figures.partition(".")
+        digits[k], places[k] = int(whole + fraction), len(fraction) - int(exponent or 0)
     return digits, places
