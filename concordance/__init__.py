@@ -43,7 +43,7 @@ class AnswerKey:
         """Run the gate on the named models, or on all. Raises what `spec` raises; findings are in the results."""
         from concordance.check import check_model
 
-        return [check_model(self.workspace, self.spec(model)) for model in models or self.models]
+        return [result for model in models or self.models for result in check_model(self.workspace, self.spec(model))]
 
     def compute(self, model: str, inputs: Mapping[str, Any], *, impl: Side = "engine") -> dict[str, Any]:
         """A model's outputs for one set of inputs, as JSON carries them (Infinity is `"Infinity"`).

@@ -7,21 +7,22 @@ implementation.
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from concordance.errors import SpecError
 from concordance.numbers import canonical_json, meaning, sha256_hex
-from concordance.spec import SHARE_STEPS, Draw, Edge, Input, Inputs, Spec, Value
+from concordance.spec import SHARE_STEPS, Draw, Edge, Input, Inputs, Items, Spec, Value, as_length
 
 COUNT: Final = 250
-Kind: TypeAlias = Literal["corner", "edge", "random", "listed"]
+Kind: TypeAlias = Literal["corner", "edge", "random", "listed", "given"]
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ class Case:
     rationale: str = ""
     flags: tuple[str, ...] = ()
     source: str = ""
-    printed: Mapping[str, str] = field(default_factory=dict)
+    printed: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
     @cached_property
     def digest(self) -> str:
@@ -71,15 +72,19 @@ def case_by_id(spec: Spec, identifier: str) -> Case | None:
     return found if found.id == identifier else None
 
 
+def given_case(spec: Spec, inputs: object) -> Case:
+    """A case of somebody's own inputs. Raises `InvalidInputsError`."""
+    return Case(f"{spec.model}-given", -1, "given", spec.read_inputs(inputs))
+
+
 class RandomCases:
     """Random access to a model's random cases by number (C-16 to C-18)."""
 
     def __init__(self, spec: Spec) -> None:
         self._spec = spec
-        self._fields = {field.name: field for field in spec.inputs}
-        own = {field.name: _drawing(field, field.draw) for field in spec.inputs}
-        self._profiles = [(profile.weight, own | self._replacing(profile.draws)) for profile in spec.profiles]
-        self._profiles = self._profiles or [(1, own)]
+        self._profiles = [(profile.weight, _drawings(spec.inputs, profile.draws)) for profile in spec.profiles]
+        self._profiles = self._profiles or [(1, _drawings(spec.inputs, {}))]
+        self._item_drawings = {field.name: _drawings(field.items, {}) for field in spec.inputs}
         self._weight = sum(weight for weight, _ in self._profiles)
 
     def case(self, number: int) -> Case:
@@ -88,22 +93,29 @@ class RandomCases:
 
     def inputs(self, number: int) -> Inputs:
         """The inputs of the random case with this number."""
-        seed = self._spec.seed
         inputs: Inputs = {}
-        for name, drawing in self._profile(number).items():
-            inputs[name] = drawing(_Words(seed, number, name), inputs)
+        for field, drawing in self._profile(number):
+            value = drawing(_Words(self._spec.seed, number, field.name), inputs)
+            inputs[field.name] = self._items(field, int(value), number, inputs) if field.type == "list" else value
         return inputs
 
-    def _profile(self, number: int) -> Mapping[str, _Drawing]:
+    def _items(self, field: Input, length: int, number: int, inputs: Inputs) -> Items:
+        items: Items = []
+        for place in range(length):
+            item: dict[str, Value] = {}
+            for part, drawing in self._item_drawings[field.name]:
+                words = _Words(self._spec.seed, number, f"{field.name}[{place}].{part.name}")
+                item[part.name] = drawing(words, inputs | item)
+            items.append(item)
+        return items
+
+    def _profile(self, number: int) -> _Drawings:
         left = _Words(self._spec.seed, number, "profile").pick(self._weight) if len(self._profiles) > 1 else 0
         for weight, drawings in self._profiles:
             left -= weight
             if left < 0:
                 return drawings
         raise AssertionError("the weights add up")
-
-    def _replacing(self, draws: Mapping[str, Draw]) -> dict[str, _Drawing]:
-        return {name: _drawing(self._fields[name], draw) for name, draw in draws.items()}
 
 
 class _Words:
@@ -124,7 +136,16 @@ class _Words:
                 return word % n
 
 
-_Drawing: TypeAlias = Callable[[_Words, Mapping[str, Value]], Value]
+_Drawing: TypeAlias = Callable[[_Words, Mapping[str, Any]], Value]
+_Drawings: TypeAlias = list[tuple[Input, _Drawing]]
+
+
+def _drawings(fields: Sequence[Input], replaced: Mapping[str, Draw]) -> _Drawings:
+    """Each field with its drawing, its own unless a profile replaces it."""
+    return [
+        (field, _drawing(as_length(field) if field.type == "list" else field, replaced.get(field.name, field.draw)))
+        for field in fields
+    ]
 
 
 def _drawing(field: Input, draw: Draw) -> _Drawing:
@@ -141,14 +162,14 @@ def _drawing(field: Input, draw: Draw) -> _Drawing:
     low, high = math.ceil(meaning(field.min) / grid), math.floor(meaning(field.max) / grid)
     whole = field.type == "integer"
 
-    def drawn(words: _Words, earlier: Mapping[str, Value]) -> Value:
+    def drawn(words: _Words, earlier: Mapping[str, Any]) -> Value:
         units = min(max(steps(words, earlier), low), high) * grid.numerator
         return units // grid.denominator if whole else units / grid.denominator
 
     return drawn
 
 
-def _steps(field: Input, draw: Draw) -> Callable[[_Words, Mapping[str, Value]], int]:
+def _steps(field: Input, draw: Draw) -> Callable[[_Words, Mapping[str, Any]], int]:
     """The drawn value in whole grid steps, before it is brought into the domain."""
     grid = meaning(field.grid or 1)
     if draw.uniform is not None:
@@ -197,7 +218,7 @@ def _picked(spec: Spec) -> list[Case]:
 
 
 def _corners(spec: Spec) -> list[tuple[str, Inputs]]:
-    if any(field.type == "text" for field in spec.inputs):
+    if any(field.type in ("text", "list") for field in spec.inputs):
         return []
     return [
         (
@@ -232,6 +253,8 @@ def _every_input(spec: Spec, count: int) -> list[Inputs] | None:
 
 def _choices(field: Input) -> Sequence[Value] | None:
     """All values of an input, or None where its domain is a stretch of the real line."""
+    if field.type == "list":
+        return None
     if not field.numeric:
         return field.values if field.type == "text" else (False, True)
     assert field.min is not None and field.max is not None
@@ -241,9 +264,9 @@ def _choices(field: Input) -> Sequence[Value] | None:
 
 
 def _refuse_twins(spec: Spec, cases: list[Case]) -> None:
-    seen: dict[tuple[Value, ...], Case] = {}
+    seen: dict[str, Case] = {}
     for case in cases:
-        twin = seen.setdefault(tuple(case.inputs.values()), case)
+        twin = seen.setdefault(repr(case.inputs), case)
         if twin is not case:
             raise SpecError(
                 f"{twin.id} and {case.id} have the same inputs",

@@ -8,27 +8,45 @@ checked beside it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any, Final, Literal, TypeAlias
 
 from concordance.cases import COUNT, Case, generate
 from concordance.columns import MISSING, Columns
+from concordance.commands import PATIENCE, CommandImplementation
 from concordance.compare import Comparison, Difference, compare
 from concordance.errors import ImplementationError
-from concordance.implementations import Implementation, load
-from concordance.numbers import number_text
-from concordance.spec import Spec
+from concordance.implementations import Implementation, Run, load
+from concordance.numbers import json_text, number_text
+from concordance.shrink import simplest
+from concordance.spec import Inputs, Spec
 from concordance.workspace import Workspace
 
-Verdict: TypeAlias = Literal["failed", "errored", "refuted"]
+Outcome: TypeAlias = Literal["failed", "errored", "refuted"]
 Progress: TypeAlias = Callable[[int], None]
 
 CHUNK: Final = 500
 """Cases that are computed and compared at a time, so that memory stays level however many there are."""
 
 SHOWN_DIFFERENCES: Final = 20
+SHRUNK_FINDINGS: Final = 3
+"""Of so many findings the inputs are made simpler."""
+
+BUDGET: Final = 1_500
+OUTSIDE_BUDGET: Final = 60
+"""How often both implementations are asked for that; an outside command is a new process each time."""
+
+
+@dataclass(frozen=True)
+class Simplest:
+    """The simplest inputs found that still disagree in the same way, and how they do."""
+
+    inputs: Inputs
+    first: Difference
+    replay: str
 
 
 @dataclass(frozen=True)
@@ -36,12 +54,13 @@ class Finding:
     """One case that blocks: `failed` differs, `errored` has no answer, `refuted` contradicts a printed value."""
 
     case: Case
-    verdict: Verdict
+    outcome: Outcome
     clause: str
     differences: tuple[Difference, ...]
     left_out: int
     errors: tuple[str, ...]
     replay: str
+    simplest: Simplest | None = None
 
 
 @dataclass(frozen=True)
@@ -55,10 +74,11 @@ class Deviation:
 
 @dataclass
 class ModelCheck:
-    """What the check of one model found."""
+    """What comparing one implementation of a model with its reference found."""
 
     model: str
     version: str
+    implementation: str = "engine"
     cases: int = 0
     failed: int = 0
     errored: int = 0
@@ -88,20 +108,31 @@ def check_model(
     spec: Spec,
     cases: Sequence[Case] | None = None,
     progress: Progress = lambda _: None,
-) -> ModelCheck:
-    """Run both implementations of a model on its cases and compare them. `progress` is told how many more are done."""
+    others: Mapping[str, str] | None = None,
+    patience: float = PATIENCE,
+) -> list[ModelCheck]:
+    """Compare the engine, and `others` (name to command), with the reference of a model on its cases, a result each.
+
+    `progress` is told how many more cases are done; `patience` is how many seconds a command may take for an answer.
+    """
     cases = generate(spec, COUNT) if cases is None else cases
-    result = ModelCheck(spec.model, spec.version)
     try:
-        pair = load(workspace, "reference", spec), load(workspace, "engine", spec)
+        reference = load(workspace, "reference", spec)
+        compared: list[Implementation] = [load(workspace, "engine", spec)]
     except ImplementationError as error:
-        result.broken = str(error)
-        return result
+        return [ModelCheck(spec.model, spec.version, broken=str(error))]
+    for name, command in (others or {}).items():
+        compared.append(CommandImplementation(name, command, spec, workspace.root, patience))
+    checks = [_Check(workspace, spec, reference, implementation) for implementation in compared]
     for start in range(0, len(cases), CHUNK):
         chunk = cases[start : start + CHUNK]
-        _check_chunk(result, workspace, spec, chunk, *pair)
+        expected = reference.run([case.inputs for case in chunk])
+        for check in checks:
+            check.compare(chunk, expected)
         progress(len(chunk))
-    return result
+    for check in checks:
+        check.simplify()
+    return [check.result for check in checks]
 
 
 def reference_answers(workspace: Workspace, spec: Spec, cases: Sequence[Case]) -> list[dict[str, Any]]:
@@ -117,55 +148,130 @@ def answers(implementation: Implementation, spec: Spec, cases: Sequence[Case]) -
     return run.columns.answers(spec.outputs)
 
 
-def _replay(workspace: Workspace, spec: Spec, case: Case) -> str:
-    return f"{workspace.command} check {spec.model} --case {case.id}"
+class _Check:
+    """One implementation being compared with the reference."""
+
+    def __init__(
+        self, workspace: Workspace, spec: Spec, reference: Implementation, implementation: Implementation
+    ) -> None:
+        self.result = ModelCheck(spec.model, spec.version, implementation.side)
+        self._command = f"{workspace.command} check {spec.model}"
+        self._spec = spec
+        self._reference = reference
+        self._implementation = implementation
+
+    def compare(self, cases: Sequence[Case], expected: Run) -> None:
+        """Compare some cases, given the reference's run of them, and note every finding."""
+        got = self._implementation.run([case.inputs for case in cases])
+        comparison = compare(self._spec.outputs, expected.columns, got.columns)
+        self.result.cases += len(cases)
+        for place, case in enumerate(cases):
+            crashes = [run.crashes[place] for run in (expected, got) if place in run.crashes]
+            if crashes:
+                self.result.errored += 1
+                self._note(case, "errored", (), errors=tuple(map(str, crashes)))
+                continue
+            if comparison.failed[place]:
+                self.result.failed += 1
+                differences = comparison.differences(place, SHOWN_DIFFERENCES)
+                self._note(case, "failed", differences, left_out=comparison.count(place) - len(differences))
+            if case.printed and self._implementation.side == "engine":
+                self._confirm_printed(case, expected.columns, place)
+        self._keep_worst(cases, comparison, {*expected.crashes, *got.crashes})
+
+    def simplify(self) -> None:
+        """Give the first failed findings the simplest inputs that still disagree in the same way."""
+        outside = isinstance(self._implementation, CommandImplementation)
+        number, budget = (1, OUTSIDE_BUDGET) if outside else (SHRUNK_FINDINGS, BUDGET)
+        for place, finding in enumerate(self.result.findings[:number]):
+            if finding.outcome == "failed":
+                self.result.findings[place] = replace(finding, simplest=self._simplest(finding, budget))
+
+    def first_difference(self, inputs: Inputs) -> Difference | None:
+        """Where the two first differ on one set of inputs, or None if they agree or one of them crashes."""
+        expected, got = self._reference.run([inputs]), self._implementation.run([inputs])
+        if expected.crashes or got.crashes:
+            return None
+        comparison = compare(self._spec.outputs, expected.columns, got.columns)
+        return next(iter(comparison.differences(0, 1)), None)
+
+    def _simplest(self, finding: Finding, budget: int) -> Simplest | None:
+        first = finding.differences[0]
+
+        def alike(inputs: Inputs) -> bool:
+            found = self.first_difference(inputs)
+            return found is not None and _alike(first, found)
+
+        inputs = simplest(self._spec.inputs, finding.case.inputs, alike, budget)
+        found = self.first_difference(inputs)
+        if found is None or inputs == finding.case.inputs:
+            return None
+        return Simplest(inputs, found, f"{self._command} --inputs {shlex.quote(json_text(inputs))}")
+
+    def _note(
+        self,
+        case: Case,
+        outcome: Outcome,
+        differences: Sequence[Difference],
+        *,
+        left_out: int = 0,
+        errors: tuple[str, ...] = (),
+    ) -> None:
+        clause = _clause(self._spec, differences[0].path) if differences else ""
+        replay = f"{self._command} --case {case.id}"
+        if case.kind == "given":
+            replay = f"{self._command} --inputs {shlex.quote(json_text(case.inputs))}"
+        finding = Finding(case, outcome, clause, tuple(differences), left_out, errors, replay)
+        self.result.findings.append(finding)
+
+    def _confirm_printed(self, case: Case, expected: Columns, place: int) -> None:
+        refuted = []
+        for name, printed in case.printed.items():
+            computed = expected.leaves[name].value(place)
+            self.result.witnesses += 1
+            if not _prints_as(computed, printed):
+                refuted.append(Difference(name, printed, computed, "value-mismatch"))
+        if refuted:
+            self._note(case, "refuted", refuted, errors=(f"printed by {case.source}",))
+
+    def _keep_worst(self, cases: Sequence[Case], comparison: Comparison, crashed: set[int]) -> None:
+        deviations = self.result.deviations
+        for output, worst in comparison.worst.items():
+            kept = deviations.get(output)
+            if worst.case not in crashed and (kept is None or worst.share > kept.share):
+                deviations[output] = Deviation(output, worst.share, cases[worst.case].id)
 
 
-def _check_chunk(
-    result: ModelCheck,
-    workspace: Workspace,
-    spec: Spec,
-    cases: Sequence[Case],
-    reference: Implementation,
-    engine: Implementation,
-) -> None:
-    inputs = [case.inputs for case in cases]
-    expected, got = reference.run(inputs), engine.run(inputs)
-    comparison = compare(spec.outputs, expected.columns, got.columns)
-    result.cases += len(cases)
-    for place, case in enumerate(cases):
-        replay = _replay(workspace, spec, case)
-        crashes = [run.crashes[place] for run in (expected, got) if place in run.crashes]
-        if crashes:
-            result.errored += 1
-            result.findings.append(Finding(case, "errored", "", (), 0, tuple(map(str, crashes)), replay))
-            continue
-        if comparison.failed[place]:
-            result.failed += 1
-            result.findings.append(_failed(spec, case, place, comparison, replay))
-        if case.printed:
-            _confirm_printed(result, spec, case, expected.columns, place, replay)
-    _keep_worst(result, cases, comparison, {*expected.crashes, *got.crashes})
+def _alike(one: Difference, other: Difference) -> bool:
+    """Whether two differences are of the same output and kind, and by a like amount.
+
+    Without the amount, shrinking drifts to inputs on which the two are just past the tolerance, which looks like noise.
+    """
+    if (_output(one.path), one.note) != (_output(other.path), other.note):
+        return False
+    values = (one.expected, one.got, other.expected, other.got)
+    if not all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in values):
+        return [type(value) for value in values[:2]] == [type(value) for value in values[2:]]
+    if (one.expected < one.got) != (other.expected < other.got):
+        return False
+    return _relative(other) >= _relative(one) / 10
 
 
-def _failed(spec: Spec, case: Case, place: int, comparison: Comparison, replay: str) -> Finding:
-    differences = tuple(comparison.differences(place, SHOWN_DIFFERENCES))
-    left_out = comparison.count(place) - len(differences)
-    return Finding(case, "failed", _clause(spec, differences[0].path), differences, left_out, (), replay)
+def _relative(difference: Difference) -> float:
+    """A numeric difference as a share of the larger value."""
+    e, g = float(difference.expected), float(difference.got)
+    return abs(e - g) / max(abs(e), abs(g))
 
 
-def _confirm_printed(result: ModelCheck, spec: Spec, case: Case, expected: Columns, place: int, replay: str) -> None:
-    refuted = []
-    for name, printed in case.printed.items():
-        computed = expected.leaves[name].value(place)
-        result.witnesses += 1
-        if not _prints_as(computed, printed):
-            refuted.append(Difference(name, printed, computed, "value-mismatch"))
-    if refuted:
-        says = (f"printed by {case.source}",)
-        result.findings.append(
-            Finding(case, "refuted", _clause(spec, refuted[0].path), tuple(refuted), 0, says, replay)
-        )
+def _output(path: str) -> str:
+    """The output that a path such as `yearlyData[3].move` is in."""
+    return path.partition("[")[0].partition(".")[0]
+
+
+def _clause(spec: Spec, path: str) -> str:
+    """The clause that defines the output at a path, with its title."""
+    clause = spec.clauses[spec.output[_output(path)].clause]
+    return f"{clause.id} {clause.title}".strip()
 
 
 def _prints_as(value: Any, printed: str) -> bool:
@@ -175,17 +281,3 @@ def _prints_as(value: Any, printed: str) -> bool:
     exponent = Decimal(printed).as_tuple().exponent
     assert isinstance(exponent, int)
     return Decimal(number_text(value)).quantize(Decimal(1).scaleb(exponent), ROUND_HALF_UP) == Decimal(printed)
-
-
-def _clause(spec: Spec, path: str) -> str:
-    """The clause that defines the output at a path such as `yearlyData[3].move`, with its title."""
-    name = path.partition("[")[0].partition(".")[0]
-    clause = spec.clauses[spec.output[name].clause]
-    return f"{clause.id} {clause.title}".strip()
-
-
-def _keep_worst(result: ModelCheck, cases: Sequence[Case], comparison: Comparison, crashed: set[int]) -> None:
-    for output, worst in comparison.worst.items():
-        kept = result.deviations.get(output)
-        if worst.case not in crashed and (kept is None or worst.share > kept.share):
-            result.deviations[output] = Deviation(output, worst.share, cases[worst.case].id)

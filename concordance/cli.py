@@ -26,6 +26,9 @@ FINDING: Final = 1
 UNUSABLE: Final = 2
 HARNESS: Final = 3
 
+VERDICTS: Final = ("engine", "reference", "spec-ambiguous", "case-wrong")
+_PATH: Final = click.Path(path_type=Path, dir_okay=False)
+
 
 class _Group(click.Group):
     """Turns Concordance's errors into one line and an exit status."""
@@ -65,7 +68,16 @@ def main(ctx: click.Context, root: Path | None) -> None:
 def _workspace(ctx: click.Context) -> Workspace:
     from concordance.workspace import find_workspace, open_workspace
 
-    return find_workspace() if ctx.obj is None else open_workspace(ctx.obj)
+    workspace = find_workspace() if ctx.obj is None else open_workspace(ctx.obj)
+    if workspace.interrupted:
+        from concordance.release import recover
+
+        recover(workspace, _say)
+    return workspace
+
+
+def _say(text: str) -> None:
+    click.echo(text, err=True)
 
 
 _format = click.option(
@@ -80,31 +92,45 @@ _format = click.option(
 
 @main.command()
 @click.argument("models", nargs=-1, metavar="[MODEL]...")
+@click.option("--cases", "count", type=click.IntRange(1), help="How many cases; those beyond the published are random.")
+@click.option("--case", "identifiers", multiple=True, metavar="ID", help="Only this case, such as refinance-0007.")
+@click.option("--inputs", metavar="JSON", help="Only these inputs, for one MODEL.")
+@click.option("--impl", "commands", multiple=True, metavar="NAME=COMMAND", help="Compare this command, too (see eval).")
 @click.option(
-    "--cases",
-    "count",
-    type=click.IntRange(1),
-    help="Check this many cases; those beyond the published ones are random.",
-)
-@click.option(
-    "--case", "identifiers", multiple=True, metavar="ID", help="Check only this case, such as refinance-0007."
+    "--patience",
+    type=click.FloatRange(0.1),
+    default=30,
+    show_default=True,
+    help="Seconds a command may take for an answer.",
 )
 @_format
 @click.pass_context
 def check(
-    ctx: click.Context, models: tuple[str, ...], count: int | None, identifiers: tuple[str, ...], form: str
+    ctx: click.Context,
+    models: tuple[str, ...],
+    count: int | None,
+    identifiers: tuple[str, ...],
+    inputs: str | None,
+    commands: tuple[str, ...],
+    patience: float,
+    form: str,
 ) -> None:
-    """Run both implementations of each MODEL (default: all) and compare every output. This is the gate."""
+    """Run both implementations of each MODEL (default: all) and compare every output. This is the gate.
+
+    An implementation in any language is compared with --impl js='node model.js': it reads inputs as JSON lines and
+    writes {"outputs": ...} a line, as `concordance eval` does.
+    """
     from concordance.check import check_model
     from concordance.console import check_json, check_text
 
     workspace = _workspace(ctx)
     specs = [workspace.spec(model) for model in models or workspace.models]
-    cases = [_cases(spec, count, identifiers) for spec in specs]
+    cases = [_cases(spec, count, identifiers, inputs) for spec in specs]
+    others = dict(_named(command) for command in commands)
+    results = []
     with _progress(sum(map(len, cases)), "checking") as progress:
-        results = [
-            check_model(workspace, spec, chosen, progress) for spec, chosen in zip(specs, cases, strict=True) if chosen
-        ]
+        for spec, chosen in zip(specs, cases, strict=True):
+            results += check_model(workspace, spec, chosen, progress, others, patience) if chosen else []
     if identifiers and not results:
         raise click.UsageError(f"no such case: {', '.join(identifiers)}")
     click.echo(check_json(results) if form == "json" else check_text(results))
@@ -112,12 +138,22 @@ def check(
         ctx.exit(FINDING)
 
 
-def _cases(spec: Spec, count: int | None, identifiers: tuple[str, ...]) -> list[Case]:
-    from concordance.cases import COUNT, case_by_id, generate
+def _cases(spec: Spec, count: int | None, identifiers: tuple[str, ...], inputs: str | None) -> list[Case]:
+    from concordance.cases import COUNT, case_by_id, generate, given_case
+    from concordance.numbers import parse_json
 
+    if inputs is not None:
+        return [given_case(spec, parse_json(inputs))]
     if identifiers:
         return [case for identifier in identifiers if (case := case_by_id(spec, identifier))]
     return generate(spec, count or COUNT)
+
+
+def _named(option: str) -> tuple[str, str]:
+    name, separator, command = option.partition("=")
+    if not separator or not name.isidentifier() or name in ("engine", "reference"):
+        raise click.UsageError(f"--impl takes NAME=COMMAND with a name of its own, not {option}")
+    return name, command
 
 
 @main.command("eval")
@@ -177,10 +213,13 @@ def export(ctx: click.Context, models: tuple[str, ...]) -> None:
     from concordance.publish import export as write
 
     workspace = _workspace(ctx)
-    result = write(workspace, models or workspace.models, lambda text: click.echo(text, err=True))
+    result = write(workspace, models or workspace.models, _say)
     if not result.ok:
-        click.echo(check_text(result.checks))
-        click.echo("error: nothing was written: the implementations must agree first", err=True)
+        for problem in result.refused:
+            click.echo(str(problem))
+        if not result.refused:
+            click.echo(check_text(result.checks))
+        _say(f"error: nothing was written{'' if result.refused else ': the implementations must agree first'}")
         ctx.exit(FINDING)
     for path in result.written:
         click.echo(f"wrote {path}")
@@ -190,19 +229,113 @@ def export(ctx: click.Context, models: tuple[str, ...]) -> None:
 
 @main.command()
 @click.argument("models", nargs=-1, metavar="[MODEL]...")
+@click.option("--public-key", type=_PATH, metavar="FILE", help="Check the manifest's signature with this key (PEM).")
 @click.pass_context
-def verify(ctx: click.Context, models: tuple[str, ...]) -> None:
+def verify(ctx: click.Context, models: tuple[str, ...], public_key: Path | None) -> None:
     """Recompute each MODEL's current vectors byte for byte, and hold older ones to the manifest."""
     from concordance.publish import verify as find_problems
+    from concordance.publish import verify_signature
 
     workspace = _workspace(ctx)
     chosen = models or workspace.models
     problems = find_problems(workspace, chosen)
+    if public_key is not None:
+        problems += verify_signature(workspace, public_key)
     for problem in problems:
         click.echo(str(problem))
     if problems:
         ctx.exit(FINDING)
-    click.echo(f"vectors of {', '.join(chosen)} are as published: every byte reproduced")
+    signed = "; the manifest is signed with this key" if public_key else ""
+    click.echo(f"vectors of {', '.join(chosen)} are as published: every byte reproduced{signed}")
+
+
+@main.command()
+@click.argument("model")
+@click.argument("version")
+@click.option("--why", required=True, metavar="TEXT", help="Why there is a new version, for users of the answers.")
+@click.option("--approver", required=True, metavar="ID", help="Who approves it.")
+@click.option("--key", type=_PATH, metavar="FILE", help="Sign the manifest with this Ed25519 private key (PEM).")
+@click.option("--dry-run", is_flag=True, help="Examine every condition and print the entry; write nothing.")
+@click.pass_context
+def release(
+    ctx: click.Context, model: str, version: str, why: str, approver: str, key: Path | None, dry_run: bool
+) -> None:
+    """Release VERSION of MODEL: examine every condition, then write vectors, changelog entry and manifest."""
+    import datetime
+
+    from concordance.console import conditions_text
+    from concordance.release import Request, commit, examine
+
+    workspace = _workspace(ctx)
+    today = datetime.datetime.now(datetime.UTC).date().isoformat()
+    examined = examine(workspace, Request(model, version, why, approver, today), key)
+    click.echo(conditions_text(examined.conditions))
+    if not examined.ok:
+        _say(f"error: {model} {version} is not released; nothing was written")
+        ctx.exit(FINDING)
+    if dry_run:
+        click.echo(f"\n{examined.files[f'changelog/{model}/{version}.md'].decode()}")
+        return
+    commit(workspace, examined, _say)
+    for path in examined.files:
+        click.echo(f"wrote {path}")
+
+
+@main.command()
+@click.argument("model")
+@click.argument("identifier", metavar="CASE")
+@click.option("--verdict", type=click.Choice(VERDICTS), required=True, help="Whose fault the disagreement is.")
+@click.option("--note", required=True, metavar="TEXT", help="What was wrong, for the changelog.")
+@click.option("--by", required=True, metavar="ID", help="Who judged it.")
+@click.pass_context
+def settle(ctx: click.Context, model: str, identifier: str, verdict: Any, note: str, by: str) -> None:
+    """Record a person's verdict on a CASE on which MODEL's implementations disagree now; the changelog will list it."""
+    from concordance.release import settle as record
+
+    record(_workspace(ctx), model, identifier, verdict, note, by)
+    click.echo(f"settled {identifier}: {verdict}")
+
+
+@main.command()
+@click.argument("models", nargs=-1, metavar="[MODEL]...")
+@click.option("--since", metavar="VERSION", help="Only entries of later versions.")
+@click.option("--check", "only_check", is_flag=True, help="Fail if a spec changed and no entry says why.")
+@click.pass_context
+def changelog(ctx: click.Context, models: tuple[str, ...], since: str | None, only_check: bool) -> None:
+    """Print the changelog of each MODEL (default: all), newest entries first."""
+    from concordance.gate import changelog_problems
+    from concordance.release import entries
+
+    workspace = _workspace(ctx)
+    chosen = models or workspace.models
+    if only_check:
+        problems = list(changelog_problems(workspace, chosen))
+        for problem in problems:
+            click.echo(str(problem))
+        if problems:
+            ctx.exit(FINDING)
+        click.echo(f"every spec version of {', '.join(chosen)} has its entry")
+        return
+    click.echo("\n\n".join(text.strip() for model in chosen for text in entries(workspace, model, since)))
+
+
+@main.command()
+@click.argument("models", nargs=-1, metavar="[MODEL]...")
+@click.option("--base", metavar="GITREF", help="Also hold what was released at this commit to what it was.")
+@click.option(
+    "--format", "form", type=click.Choice(["text", "json", "junit", "github"]), default="text", show_default=True
+)
+@click.pass_context
+def gate(ctx: click.Context, models: tuple[str, ...], base: str | None, form: str) -> None:
+    """Everything that must hold before a change lands: for CI. Writes nothing."""
+    from concordance.console import gate_text
+    from concordance.gate import run_gate
+
+    workspace = _workspace(ctx)
+    result = run_gate(workspace, models or workspace.models, base)
+    click.echo(gate_text(result, form))
+    if not result.ok:
+        ctx.exit(FINDING)
 
 
 @contextmanager

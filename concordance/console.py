@@ -6,15 +6,19 @@ import json
 from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any, Final
+from xml.etree import ElementTree
 
 from concordance.cases import Case
-from concordance.check import Finding, ModelCheck
+from concordance.check import Finding, ModelCheck, Simplest
 from concordance.columns import MISSING
 from concordance.compare import TOLERANCE, Difference
+from concordance.gate import Gate
 from concordance.numbers import json_text
+from concordance.release import Condition
 
 _SHOWN_FINDINGS: Final = 5
 _SHOWN_DIFFERENCES: Final = 5
+_SHOWN_PROBLEMS: Final = 10
 
 
 def case_line(case: Case) -> str:
@@ -41,6 +45,80 @@ def check_json(results: Sequence[ModelCheck]) -> str:
     return json.dumps(report, indent=2, ensure_ascii=False)
 
 
+def conditions_text(conditions: Sequence[Condition]) -> str:
+    """The conditions of a release: which hold, and everything that stands against the others."""
+    lines = []
+    for condition in conditions:
+        lines.append(f"{'FAILS' if condition.problems else 'holds'}  {condition.name}")
+        lines += [f"         {problem}" for problem in condition.problems]
+    return "\n".join(lines)
+
+
+def gate_text(gate: Gate, form: str) -> str:
+    """The gate's result as text, JSON, JUnit XML or GitHub annotations."""
+    return {"text": _gate_lines, "json": _gate_json, "junit": _gate_junit, "github": _gate_github}[form](gate)
+
+
+def _gate_lines(gate: Gate) -> str:
+    lines = []
+    for rule in gate.rules:
+        lines.append(f"{'FAILS' if rule.problems else 'holds'}  {rule.name}")
+        lines += [f"         {problem}" for problem in rule.problems[:_SHOWN_PROBLEMS]]
+        left_out = len(rule.problems) - _SHOWN_PROBLEMS
+        lines += [f"         … and {left_out} more; --format json lists them all"] if left_out > 0 else []
+    verdict = "The gate is open." if gate.ok else "BLOCKED"
+    return "\n".join([*lines, "", verdict])
+
+
+def _gate_json(gate: Gate) -> str:
+    rules = [
+        {
+            "name": rule.name,
+            "ok": not rule.problems,
+            "problems": [{"path": p.path, "message": p.what} for p in rule.problems],
+        }
+        for rule in gate.rules
+    ]
+    report = {"ok": gate.ok, "rules": rules, "models": [_model_data(check) for check in gate.checks]}
+    return json.dumps(report, indent=2, ensure_ascii=False)
+
+
+def _gate_junit(gate: Gate) -> str:
+    """A test case per rule, with a failure per problem."""
+    failed = sum(bool(rule.problems) for rule in gate.rules)
+    suite = ElementTree.Element("testsuite", name="concordance", tests=str(len(gate.rules)), failures=str(failed))
+    for rule in gate.rules:
+        case = ElementTree.SubElement(suite, "testcase", classname="concordance.gate", name=rule.name)
+        for problem in rule.problems:
+            failure = ElementTree.SubElement(case, "failure", message=_printable(problem.what))
+            failure.text = _printable(str(problem))
+    ElementTree.indent(suite)
+    return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True)
+
+
+def _gate_github(gate: Gate) -> str:
+    """Workflow commands that GitHub shows at the file and line."""
+    lines = []
+    for rule in gate.rules:
+        for problem in rule.problems:
+            path, _, line = problem.path.partition(":")
+            where = f"file={_escaped(path)}" + (f",line={line}" if line.isdecimal() else "")
+            lines.append(f"::error {where},title={_escaped(rule.name)}::{_escaped(problem.what, in_message=True)}")
+    return "\n".join(lines) or "::notice title=Concordance::The gate is open."
+
+
+def _escaped(text: str, *, in_message: bool = False) -> str:
+    """Text as GitHub's workflow commands take it."""
+    for character in "%\r\n" if in_message else "%\r\n:,":
+        text = text.replace(character, f"%{ord(character):02X}")
+    return text
+
+
+def _printable(text: str) -> str:
+    """Text without the control characters that XML cannot hold."""
+    return "".join(character if character.isprintable() or character in "\n\t" else "�" for character in text)
+
+
 def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Left-aligned columns with a rule under the header."""
     widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
@@ -61,48 +139,57 @@ def percent(share: float) -> str:
 
 
 def _summary(results: Sequence[ModelCheck]) -> str:
-    header = ("model", "spec", "agree", "failed", "errored", "largest deviation, as a share of the allowance")
-    rows = []
+    header: tuple[str, ...] = (
+        "model",
+        "spec",
+        "against",
+        "agree",
+        "failed",
+        "errored",
+        "largest deviation, as a share of the allowance",
+    )
+    rows: list[tuple[str, ...]] = []
     for result in results:
         largest = result.largest
         deviation = (
             f"{percent(largest.share)} ({largest.output}, {largest.case})" if largest and largest.share else "0 %"
         )
         agree = f"{result.agreed}/{result.cases}"
-        rows.append(
-            (
-                result.model,
-                result.version,
-                agree,
-                str(result.failed),
-                str(result.errored),
-                deviation if result.cases else "",
-            )
-        )
-    blocked = [result.model for result in results if not result.ok]
-    cases, witnesses = sum(result.cases for result in results), sum(result.witnesses for result in results)
+        counts = (agree, str(result.failed), str(result.errored), deviation if result.cases else "")
+        rows.append((result.model, result.version, result.implementation, *counts))
+    if {result.implementation for result in results} == {"engine"}:
+        header, rows = (*header[:2], *header[3:]), [(*row[:2], *row[3:]) for row in rows]
+    return f"{table(header, rows)}\n\n{_verdict(results)}"
+
+
+def _verdict(results: Sequence[ModelCheck]) -> str:
+    blocked = sorted({result.model for result in results if not result.ok})
     if blocked:
-        verdict = f"BLOCKED: {', '.join(blocked)}"
-    else:
-        verdict = (
-            f"Both implementations agree on all {cases} cases; {witnesses} printed values of outside sources confirmed."
-        )
-    return f"{table(header, rows)}\n\n{verdict}"
+        return f"BLOCKED: {', '.join(blocked)}"
+    outside = {result.implementation for result in results} - {"engine"}
+    who = "Both implementations" if not outside else f"Reference, engine and {', '.join(sorted(outside))}"
+    cases = sum(result.cases for result in results if result.implementation == "engine")
+    witnesses = sum(result.witnesses for result in results)
+    confirmed = f"; {witnesses} printed values of outside sources confirmed" if witnesses else ""
+    return f"{who} agree on all {cases} cases{confirmed}."
 
 
 def _findings_text(result: ModelCheck) -> str:
     if result.broken:
         return f"{result.model} {result.version}\n  cannot run: {result.broken}"
+    who = "" if result.implementation == "engine" else f", {result.implementation} against the reference"
     shown = result.findings[:_SHOWN_FINDINGS]
     blocks = [_finding_text(finding) for finding in shown]
     if len(result.findings) > len(shown):
         blocks.append(f"  … and {len(result.findings) - len(shown)} more cases; --format json lists them all")
-    return "\n\n".join([f"{result.model} {result.version}: {len(result.findings)} of {result.cases} cases", *blocks])
+    return "\n\n".join(
+        [f"{result.model} {result.version}{who}: {len(result.findings)} of {result.cases} cases", *blocks]
+    )
 
 
 def _finding_text(finding: Finding) -> str:
     case = finding.case
-    lines = [f"  {case.id}  {finding.verdict.upper()}  ({case.kind}){': ' + case.rationale if case.rationale else ''}"]
+    lines = [f"  {case.id}  {finding.outcome.upper()}  ({case.kind}){': ' + case.rationale if case.rationale else ''}"]
     lines += [f"    {error}" for error in finding.errors]
     if finding.differences:
         shown = finding.differences[:_SHOWN_DIFFERENCES]
@@ -112,6 +199,14 @@ def _finding_text(finding: Finding) -> str:
         lines += [f"    … and {left_out} more differences"] if left_out else []
     lines += [f"    clause  {finding.clause}"] if finding.clause else []
     lines += [f"    inputs  {json_text(case.inputs)}", f"    replay  {finding.replay}"]
+    if finding.simplest:
+        first = finding.simplest.first
+        values = f"expected {_shown(first.expected)}, got {_shown(first.got)}"
+        lines += [
+            f"    simplest inputs that differ alike  {json_text(finding.simplest.inputs)}",
+            f"      {first.path}: {values}",
+            f"      replay  {finding.simplest.replay}",
+        ]
     return "\n".join(lines)
 
 
@@ -120,6 +215,7 @@ def _model_data(result: ModelCheck) -> dict[str, Any]:
     return {
         "model": result.model,
         "specVersion": result.version,
+        "implementation": result.implementation,
         "ok": result.ok,
         "cases": result.cases,
         "agreed": result.agreed,
@@ -139,7 +235,7 @@ def _finding_data(finding: Finding) -> dict[str, Any]:
     return {
         "case": finding.case.id,
         "kind": finding.case.kind,
-        "verdict": finding.verdict,
+        "outcome": finding.outcome,
         "rationale": finding.case.rationale,
         "clause": finding.clause,
         "inputs": finding.case.inputs,
@@ -147,7 +243,12 @@ def _finding_data(finding: Finding) -> dict[str, Any]:
         "differencesLeftOut": finding.left_out,
         "errors": finding.errors,
         "replay": finding.replay,
+        "simplest": _simplest_data(finding.simplest) if finding.simplest else None,
     }
+
+
+def _simplest_data(found: Simplest) -> dict[str, Any]:
+    return {"inputs": found.inputs, "first": _difference_data(found.first), "replay": found.replay}
 
 
 def _difference_data(difference: Difference) -> dict[str, Any]:

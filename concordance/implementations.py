@@ -19,7 +19,7 @@ from importlib.machinery import ModuleSpec, SourceFileLoader
 from importlib.util import spec_from_file_location
 from pathlib import Path
 from types import CodeType, ModuleType
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, Protocol, TypeAlias
 
 import numpy as np
 
@@ -31,19 +31,20 @@ from concordance.workspace import Workspace
 Side: TypeAlias = Literal["engine", "reference"]
 FOLDERS: Final[Mapping[Side, str]] = {"engine": "engine", "reference": "reference_impl"}
 
-_TYPES: Final = {"number": np.float64, "integer": np.int64, "boolean": np.bool_, "text": np.object_}
+_TYPES: Final[Mapping[str, type]] = {"number": np.float64, "integer": np.int64, "boolean": np.bool_, "text": np.object_}
 
 
 @dataclass(frozen=True)
 class Crash:
-    """An implementation raised instead of answering: what, and the line of the workspace where."""
+    """An implementation gave no answer: who, how it failed, what it said, and the line of the workspace where."""
 
-    side: Side
+    side: str
+    how: Literal["crashed", "hung", "garbled", "miscounted", "refused"]
     what: str
-    where: str
+    where: str = ""
 
     def __str__(self) -> str:
-        return f"{self.side} crashed: {self.what}" + (f" ({self.where})" if self.where else "")
+        return f"{self.side} {self.how}: {self.what}" + (f" ({self.where})" if self.where else "")
 
 
 @dataclass(frozen=True)
@@ -54,11 +55,20 @@ class Run:
     crashes: Mapping[int, Crash]
 
 
-class Implementation:
-    """One side of one model. `run` never raises for what the implementation does."""
+class Implementation(Protocol):
+    """Anything that answers a model's cases: a side of the workspace, or an outside command."""
+
+    side: str
+
+    def run(self, cases: Sequence[Inputs]) -> Run:
+        """Answer all cases, in order. Never raises for what the implementation does."""
+
+
+class Loaded:
+    """One side of one model, loaded from a workspace. `run` never raises for what the implementation does."""
 
     def __init__(self, side: Side, spec: Spec, module: ModuleType, root: Path) -> None:
-        self.side = side
+        self.side: str = side
         self._spec = spec
         self.module = module
         self._root = root
@@ -82,7 +92,7 @@ class Implementation:
                 answers.append(answer(case))
             except (Exception, SystemExit) as error:
                 answers.append({})
-                crashes[place] = Crash(self.side, _what(error), _where(error, self._root))
+                crashes[place] = Crash(self.side, "crashed", _what(error), _where(error, self._root))
         return Run(from_answers(self._spec.outputs, answers), crashes)
 
     def _answer(self, case: Inputs) -> dict[str, Any]:
@@ -98,7 +108,7 @@ class Implementation:
         return from_arrays(self._spec.outputs, result, len(cases))
 
 
-def load(workspace: Workspace, side: Side, spec: Spec) -> Implementation:
+def load(workspace: Workspace, side: Side, spec: Spec) -> Loaded:
     """Load one side of a model, anew from its source.
 
     Raises `ImplementationError` if it is missing, cannot be imported, or declares another version than the spec's.
@@ -121,11 +131,23 @@ def load(workspace: Workspace, side: Side, spec: Spec) -> Implementation:
         )
     if not callable(getattr(module, "compute", None)):
         raise ImplementationError("has no function compute", where=where)
-    return Implementation(side, spec, module, workspace.root)
+    return Loaded(side, spec, module, workspace.root)
 
 
 def _input_columns(fields: Sequence[Input], cases: Sequence[Inputs]) -> dict[str, Any]:
-    return {field.name: np.array([case[field.name] for case in cases], _TYPES[field.type]) for field in fields}
+    """A column per input; a list is the pair of its lengths and the columns of all its items, one after another."""
+    columns: dict[str, Any] = {}
+    for field in fields:
+        values = [case[field.name] for case in cases]
+        if field.type == "list":
+            items = [item for value in values for item in value]
+            columns[field.name] = (
+                np.array([len(value) for value in values], np.int64),
+                _input_columns(field.items, items),
+            )
+        else:
+            columns[field.name] = np.array(values, _TYPES[field.type])
+    return columns
 
 
 class _FreshLoader(SourceFileLoader):

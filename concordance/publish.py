@@ -7,16 +7,18 @@ manifest's digests.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
 from pathlib import Path
 from typing import Final
 
 from concordance.cases import generate
+from concordance.changelog import entry_name
 from concordance.check import ModelCheck, check_model, reference_answers
 from concordance.errors import ImplementationError
 from concordance.numbers import sha256_hex
+from concordance.signing import signature_fault, signature_name
 from concordance.spec import Spec
 from concordance.vectors import MANIFEST, Manifest, entry, read_manifest, render_manifest, render_vectors, vectors_name
 from concordance.workspace import Workspace
@@ -26,15 +28,16 @@ _HEADER: Final = 1
 
 @dataclass
 class Export:
-    """What an export did: the checks that it rests on, and the files whose bytes changed."""
+    """What an export did: the checks that it rests on, the files whose bytes changed, and why it refused."""
 
     checks: list[ModelCheck] = field(default_factory=list)
     written: list[str] = field(default_factory=list)
+    refused: list[Problem] = field(default_factory=list)
 
     @property
     def ok(self) -> bool:
-        """Whether every model agreed; otherwise nothing was written."""
-        return all(check.ok for check in self.checks)
+        """Whether every model agreed and nothing released would change; otherwise nothing was written."""
+        return all(check.ok for check in self.checks) and not self.refused
 
 
 @dataclass(frozen=True)
@@ -56,30 +59,38 @@ def export(workspace: Workspace, models: Sequence[str], say: Callable[[str], Non
     workspace.require_writable()
     result = Export()
     for model in models:
-        result.checks.append(check_model(workspace, workspace.spec(model)))
+        result.checks += check_model(workspace, workspace.spec(model))
     if result.ok:
-        rendered = {model: _render(workspace, workspace.spec(model)) for model in models}
-
-        def changes() -> dict[str, bytes]:
-            manifest = _manifest(workspace)
-            for model, content in rendered.items():
-                spec = workspace.spec(model)
-                manifest.files[vectors_name(model, spec.version)] = entry(content, spec, content.count(b"\n") - _HEADER)
-            files = {vectors_name(model, workspace.spec(model).version): content for model, content in rendered.items()}
-            files[MANIFEST] = render_manifest(manifest)
-            changed = {name: content for name, content in files.items() if _present(workspace, name) != content}
-            result.written += [f"vectors/{name}" for name in changed]
-            return changed
-
-        workspace.replace_vectors(changes, say)
+        rendered = {vectors_name(model, workspace.spec(model).version): _render(workspace, model) for model in models}
+        workspace.replace_vectors(lambda: _changes(workspace, rendered, result), say)
     return result
+
+
+def _changes(workspace: Workspace, rendered: Mapping[str, tuple[Spec, bytes]], result: Export) -> dict[str, bytes]:
+    """The files whose bytes an export changes; none if one of them is released."""
+    manifest = read_published_manifest(workspace)
+    files = {}
+    for name, (spec, content) in rendered.items():
+        listed = manifest.files.get(name)
+        if listed and listed.changelog_sha256 and listed.sha256 != sha256_hex(content):
+            what = f"{spec.version} is released and never changes; write the change into a spec of a new version"
+            result.refused.append(Problem(f"vectors/{name}", what))
+        released = listed.changelog_sha256 if listed else None
+        manifest.files[name] = entry(content, spec, content.count(b"\n") - _HEADER, released)
+        files[name] = content
+    files[MANIFEST] = render_manifest(manifest)
+    changed = {name: content for name, content in files.items() if _present(workspace, name) != content}
+    if result.refused:
+        return {}
+    result.written += [f"vectors/{name}" for name in changed]
+    return changed
 
 
 def verify(workspace: Workspace, models: Sequence[str]) -> list[Problem]:
     """Everything in `vectors/` that differs from what it should be, for the given models; empty when all is well."""
     if _present(workspace, MANIFEST) is None:
         return [Problem(f"vectors/{MANIFEST}", "is missing; run `concordance export`")]
-    manifest = _manifest(workspace)
+    manifest = read_published_manifest(workspace)
     problems = []
     for model in models:
         current = workspace.versions(model)[-1]
@@ -92,9 +103,19 @@ def verify(workspace: Workspace, models: Sequence[str]) -> list[Problem]:
     return problems
 
 
-def _render(workspace: Workspace, spec: Spec) -> bytes:
+def verify_signature(workspace: Workspace, public_key: Path) -> list[Problem]:
+    """Whether the manifest is signed with a key. Raises `UnusableInputError` if the file is no public key."""
+    manifest = _present(workspace, MANIFEST)
+    if manifest is None:
+        return []  # `verify` says so
+    fault = signature_fault(manifest, _present(workspace, signature_name(manifest)), public_key)
+    return [Problem(f"vectors/{MANIFEST}", fault)] if fault else []
+
+
+def _render(workspace: Workspace, model: str) -> tuple[Spec, bytes]:
+    spec = workspace.spec(model)
     cases = generate(spec)
-    return render_vectors(spec, cases, reference_answers(workspace, spec, cases))
+    return spec, render_vectors(spec, cases, reference_answers(workspace, spec, cases))
 
 
 def _verify_file(
@@ -118,14 +139,24 @@ def _verify_file(
         )
     if spec.digest != listed.spec_sha256:
         problems.append(Problem(spec.path, "has changed since its vectors were published"))
+    if listed.changelog_sha256:
+        problems += _verify_changelog(workspace, model, version, listed.changelog_sha256)
     if recompute:
         problems += _recompute(workspace, spec, path, content)
     return problems
 
 
+def _verify_changelog(workspace: Workspace, model: str, version: str, digest: str) -> list[Problem]:
+    path = f"changelog/{entry_name(model, version)}"
+    file = workspace.root / path
+    if not file.is_file():
+        return [Problem(path, "is missing, though the version is released")]
+    return [] if sha256_hex(file.read_bytes()) == digest else [Problem(path, "has changed since the release")]
+
+
 def _recompute(workspace: Workspace, spec: Spec, path: str, content: bytes) -> list[Problem]:
     try:
-        fresh = _render(workspace, spec)
+        _, fresh = _render(workspace, spec.model)
     except ImplementationError as error:
         return [Problem(path, f"cannot be recomputed: {error}")]
     lines = zip_longest(content.split(b"\n"), fresh.split(b"\n"))
@@ -135,7 +166,8 @@ def _recompute(workspace: Workspace, spec: Spec, path: str, content: bytes) -> l
     return [Problem(f"{path}:{different[0]}", f"differs from what is computed now, in {len(different)} lines")]
 
 
-def _manifest(workspace: Workspace) -> Manifest:
+def read_published_manifest(workspace: Workspace) -> Manifest:
+    """The manifest as it is, empty where there is none. Raises `VectorsError` with path and line."""
     content = _present(workspace, MANIFEST)
     return read_manifest(content, f"vectors/{MANIFEST}") if content is not None else Manifest({})
 

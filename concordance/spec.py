@@ -13,7 +13,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Final, Literal, TypeAlias, TypeVar
+from numbers import Real
+from typing import Any, Final, Literal, TypeAlias, TypeVar
 
 import msgspec
 
@@ -21,7 +22,10 @@ from concordance.errors import FieldError, InvalidInputsError, SpecError
 from concordance.numbers import NON_FINITE, json_text, meaning, number_text, sha256_hex
 
 Value: TypeAlias = float | int | bool | str
-Inputs: TypeAlias = dict[str, Value]
+Items: TypeAlias = list[dict[str, Value]]
+Inputs: TypeAlias = dict[str, Any]
+"""A `Value` per input, and `Items` for an input that is a list."""
+
 _T = TypeVar("_T")
 
 SMALLEST: Final = 1e-9
@@ -52,10 +56,14 @@ class Draw(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
 
 
 class Input(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """One input of a model: its type, unit and domain, and how its random values are drawn."""
+    """One input of a model: its type, unit and domain, and how its random values are drawn.
+
+    A `list` holds from `length[0]` to `length[1]` objects, whose fields are its `items`; its draw is that of its
+    length.
+    """
 
     name: str
-    type: Literal["number", "integer", "boolean", "text"]
+    type: Literal["number", "integer", "boolean", "text", "list"]
     description: str
     draw: Draw
     unit: str = ""
@@ -63,6 +71,8 @@ class Input(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     max: float | None = None
     grid: float | None = None
     values: tuple[str, ...] = ()
+    length: tuple[int, int] | None = None
+    items: tuple[Input, ...] = ()
 
     @property
     def numeric(self) -> bool:
@@ -75,33 +85,46 @@ class Input(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
             return "one of " + ", ".join(f'"{value}"' for value in self.values)
         if self.type == "boolean":
             return "true or false"
+        if self.type == "list":
+            low, high = self.length or (0, 0)
+            return f"a list of {low} to {high} objects with {', '.join(item.name for item in self.items)}"
         assert self.min is not None and self.max is not None
         whole = "a whole number" if self.type == "integer" else "a number"
         return f"{whole} from {number_text(self.min)} to {number_text(self.max)}"
 
     def read(self, value: object) -> Value:
-        """The value in this input's type (`float`, `int`, `bool`, `str`). Raises `ValueError` naming the domain."""
+        """A scalar in this input's type (`float`, `int`, `bool`, `str`). Raises `ValueError` naming the domain."""
         if self.type == "boolean":
             if isinstance(value, bool):
                 return value
         elif self.type == "text":
             if isinstance(value, str) and value in self.values:
                 return value
-        elif isinstance(value, (int, float)) and not isinstance(value, bool):
+        elif type(value) in (int, float) or (isinstance(value, Real) and not isinstance(value, bool)):
             return self._read_number(value)
-        raise ValueError(f"must be {self.domain}, not {_shown(value)}")
+        raise self._refusal(value)
 
-    def _read_number(self, value: float) -> float:
+    def _read_number(self, value: Any) -> float:
         assert self.min is not None and self.max is not None
         if not self.min <= value <= self.max:  # false for NaN too
-            raise ValueError(f"must be {self.domain}, not {_shown(value)}")
+            raise self._refusal(value)
         if self.type == "integer":
             if value != int(value):
-                raise ValueError(f"must be {self.domain}, not {_shown(value)}")
+                raise self._refusal(value)
             return int(value)
         if value and abs(value) < SMALLEST:
-            raise ValueError(f"must be 0 or at least {number_text(SMALLEST)} in magnitude, not {_shown(value)}")
+            raise ValueError(f"must be 0 or at least {number_text(SMALLEST)} in magnitude, not {shown(value)}")
         return float(value) or 0.0
+
+    def check_list(self, value: object) -> list[Any]:
+        """The value as a list whose length fits. Raises `ValueError` naming the domain."""
+        assert self.length is not None
+        if isinstance(value, list) and self.length[0] <= len(value) <= self.length[1]:
+            return value
+        raise self._refusal(value)
+
+    def _refusal(self, value: object) -> ValueError:
+        return ValueError(f"must be {self.domain}, not {shown(value)}")
 
 
 class Sentinel(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -217,26 +240,43 @@ class Spec:
     def read_inputs(self, given: object) -> Inputs:
         """Check one set of inputs against the contract; the result has its order and types.
 
-        Raises `InvalidInputsError` naming every field at fault and its domain (C-3).
+        Raises `InvalidInputsError` naming every field at fault and its domain (C-3), a field of a list's item by its
+        path: `debts[2].rate`.
         """
-        if not isinstance(given, Mapping):
-            raise InvalidInputsError([FieldError("", f"inputs must be an object, not {_shown(given)}")])
-        read: Inputs = {}
-        errors = []
-        for field in self.inputs:
-            if field.name not in given:
-                errors.append(FieldError(field.name, f"is missing; must be {field.domain}"))
-                continue
-            try:
-                read[field.name] = field.read(given[field.name])
-            except ValueError as error:
-                errors.append(FieldError(field.name, str(error)))
-        if errors or len(read) != len(given):
-            names = [field.name for field in self.inputs]
-            message = f"is no input of {self.model}; its inputs are {', '.join(names)}"
-            errors += [FieldError(str(name), message) for name in given if name not in names]
+        errors: list[FieldError] = []
+        read = _read_fields(self.inputs, given, "", errors)
+        if errors:
             raise InvalidInputsError(errors)
         return read
+
+
+def _read_fields(fields: Sequence[Input], given: object, at: str, errors: list[FieldError]) -> Inputs:
+    """Read one object of fields, noting what is wrong under the path `at`."""
+    read: Inputs = {}
+    if not isinstance(given, Mapping):
+        errors.append(FieldError(at.rstrip("."), f"must be an object of inputs, not {shown(given)}"))
+        return read
+    for field in fields:
+        if field.name not in given:
+            errors.append(FieldError(at + field.name, f"is missing; must be {field.domain}"))
+            continue
+        try:
+            if field.type == "list":
+                read[field.name] = _read_items(field, given[field.name], at + field.name, errors)
+            else:
+                read[field.name] = field.read(given[field.name])
+        except ValueError as error:
+            errors.append(FieldError(at + field.name, str(error)))
+    if len(read) != len(given):
+        names = [field.name for field in fields]
+        message = f"is no input; the inputs{' here' if at else ''} are {', '.join(names)}"
+        errors += [FieldError(at + str(name), message) for name in given if name not in names]
+    return read
+
+
+def _read_items(field: Input, value: object, at: str, errors: list[FieldError]) -> Items:
+    items = field.check_list(value)
+    return [_read_fields(field.items, item, f"{at}[{place}].", errors) for place, item in enumerate(items)]
 
 
 def parse_spec(text: str, path: str) -> Spec:
@@ -403,7 +443,30 @@ def _input_faults(field: Input, earlier: Sequence[Input]) -> Iterator[str]:
     if field.type == "text" and not field.values:
         yield f"{field.name} needs its values"
         return
-    yield from _draw_faults(field, field.draw, earlier)
+    if field.type == "list":
+        yield from _list_faults(field, earlier)
+    else:
+        yield from _draw_faults(field, field.draw, earlier)
+
+
+def _list_faults(field: Input, earlier: Sequence[Input]) -> Iterator[str]:
+    if field.length is None or not 0 <= field.length[0] <= field.length[1]:
+        yield f"{field.name} needs a length from its least to its most items"
+        return
+    if not field.items:
+        yield f"{field.name} needs items"
+    yield from _draw_faults(as_length(field), field.draw, earlier)
+    for place, item in enumerate(field.items):
+        if item.type == "list":
+            yield f"{field.name} holds the list {item.name}; lists hold scalars only"
+            return
+        yield from _input_faults(item, [*earlier, *field.items[:place]])
+
+
+def as_length(field: Input) -> Input:
+    """A list's length as an integer of its own, to be drawn like one."""
+    low, high = field.length or (0, 0)
+    return Input(name=field.name, type="integer", description="", draw=field.draw, min=low, max=high, grid=1)
 
 
 def _draw_faults(field: Input, draw: Draw, earlier: Sequence[Input]) -> Iterator[str]:
@@ -444,7 +507,7 @@ def _output_faults(output: Output, clauses: Mapping[str, Clause]) -> Iterator[st
         yield f"{output.name}: a text has values, and nothing else has"
     for sentinel in output.sentinels:
         if isinstance(sentinel.value, str) and sentinel.value not in NON_FINITE.values():
-            yield f"{output.name}: a sentinel is a number or a non-finite value, not {_shown(sentinel.value)}"
+            yield f"{output.name}: a sentinel is a number or a non-finite value, not {shown(sentinel.value)}"
     if output.sentinels and output.type not in ("number", "integer"):
         yield f"{output.name}: only numbers and integers have sentinels"
 
@@ -486,10 +549,10 @@ def _edge_faults(edge: Edge, spec: Spec) -> Iterator[str]:
         if name not in spec.output or spec.output[name].type not in ("number", "integer"):
             yield f"printed names {name}, which is no number among the outputs"
         elif not re.fullmatch(r"-?\d+(\.\d+)?", printed):
-            yield f"printed {name} must be plain digits in quotes, not {_shown(printed)}"
+            yield f"printed {name} must be plain digits in quotes, not {shown(printed)}"
 
 
-def _shown(value: object) -> str:
+def shown(value: object) -> str:
     """A caller's value as an error message shows it: as JSON, and never at full length."""
     try:
         text = json_text(value)

@@ -30,12 +30,15 @@ PROVENANCE: Final = (
 )
 
 
-class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
-    """What the manifest says of one vectors file."""
+class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="camel", omit_defaults=True):
+    """What the manifest says of one vectors file. A version that has a changelog entry is released: it never
+    changes.
+    """
 
     sha256: str
     cases: int
     spec_sha256: str
+    changelog_sha256: str | None = None
 
 
 class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -56,9 +59,11 @@ def render_vectors(spec: Spec, cases: Sequence[Case], expected: Sequence[Mapping
     return ("\n".join(lines) + "\n").encode("utf-8")
 
 
-def entry(content: bytes, spec: Spec, cases: int) -> Entry:
-    """The manifest's entry for a vectors file just rendered."""
-    return Entry(sha256_hex(content), cases, spec.digest)
+def entry(content: bytes, spec: Spec, cases: int, changelog_sha256: str | None = None) -> Entry:
+    """The manifest's entry for a vectors file just rendered; with its changelog entry's digest the version is
+    released.
+    """
+    return Entry(sha256_hex(content), cases, spec.digest, changelog_sha256)
 
 
 def render_manifest(manifest: Manifest) -> bytes:

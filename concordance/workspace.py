@@ -12,11 +12,15 @@ import shlex
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from pathlib import Path
+from typing import Final
 
 from concordance.errors import WorkspaceError
 from concordance.spec import Spec, parse_spec
 
-_PARTS = ("specs", "engine", "reference_impl")
+JOURNAL: Final = "vectors/.releasing.json"
+"""Names what a release is writing, until it is done."""
+
+_PARTS: Final = ("specs", "engine", "reference_impl")
 
 
 class Workspace:
@@ -95,6 +99,11 @@ class Workspace:
                 say(f"cleared {leftover.name}, left by an interrupted run")
             if changes := build():
                 replace_folder(self.root / "vectors", changes)
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether a release was interrupted here, and left something to clear away."""
+        return not self.builtin and (self.root / JOURNAL).exists()
 
     def require_writable(self) -> None:
         """Raise `WorkspaceError` if this is the built-in workspace."""

@@ -35,7 +35,7 @@ class Decimals:
     def exactly(self, formula: Callable[..., tuple[Column, ...]], rows: Column, *wholes: Column) -> tuple[Column, ...]:
         """`formula(unit, *decimals, *wholes)` of the cases `rows`, where a decimal counts units of 1 / unit.
 
-        The formula is one for int64 and for Python ints in object columns; only its results have the same types in both.
+        The formula is the same for int64 and for Python ints in object columns, and so are the types of its results.
         """
         near = self._near[rows]
         if near.all():
@@ -73,9 +73,9 @@ def shortest(column: Floats) -> tuple[Integers, Integers]:
 def _long(column: Floats) -> tuple[Integers, Integers]:
     """The shortest decimals of nonzero numbers: the nearest of 15, 16 or 17 digits, the first that reads back.
 
-    A decimal reads back if it lies within half an ulp. `x * 10**k` is an exact sum of two doubles for k <= 22, the distance
-    and half an ulp (at most 10 units of the last digit) are then known to 16 U; the few numbers for which that
-    does not decide, powers of two, whose ulps differ, and numbers with no 17 digits at k go through `repr`.
+    A decimal reads back if it lies within half an ulp. For k <= 22, x * 10**k is an exact sum of two doubles; the
+    distance and half an ulp, both at most 10 units of the last digit, are then known to 16 U. Numbers for which that
+    does not decide, powers of two, whose ulps differ, and numbers that have no 17 digits at k go through `repr`.
     """
     size = np.abs(column)
     most = 16 - np.floor(np.log10(size)).astype(np.int64)
@@ -98,6 +98,6 @@ def _long(column: Floats) -> tuple[Integers, Integers]:
     known &= (np.abs(product) >= 1e16) & (np.abs(product) < 1e17)
     for k in np.flatnonzero(~known):
         figures, _, exponent = repr(float(column[k])).partition("e")
-        whole, _, fraction = figures.partition(".")
-        digits[k], places[k] = int(whole + fraction), len(fraction) - int(exponent or 0)
+        before, _, after = figures.partition(".")
+        digits[k], places[k] = int(before + after), len(after) - int(exponent or 0)
     return digits, places

@@ -16,9 +16,10 @@ Floats = NDArray[np.float64]
 
 U = 2.0**-53
 LIBM = 8 * U
-# Error of one double-double operation below, relative to the result or, for a sum, to |a| + |b|: 4 U^2 for a sum, 7 U^2 for a
-# product, 15 U^2 for a quotient are proven (Joldes, Muller, Popescu, "Tight and rigorous error bounds for basic building
-# blocks of double-word arithmetic", 2017, algorithms 5, 10, 17).
+# Error of one double-double operation below. Of a product 7 U^2, of a quotient 15 U^2, relative (Joldes, Muller and
+# Popescu, "Tight and rigorous error bounds for basic building blocks of double-word arithmetic", 2017, algorithms 10
+# and 17). Of a sum 9 U^2 of |a| + |b|: one for the sum of the low parts, two for adding to it the error of the high
+# ones, which is at most 2 U, and six if the high parts cancel and the last step therefore rounds.
 DD = 32 * U * U
 
 _SPLITTER = 2.0**27 + 1
@@ -51,6 +52,9 @@ class DoubleDouble:
     def __getitem__(self, index: Any) -> DoubleDouble:
         return DoubleDouble(self.hi[index], self.lo[index])
 
+    def ravel(self) -> DoubleDouble:
+        return DoubleDouble(self.hi.ravel(), self.lo.ravel())
+
     def __neg__(self) -> DoubleDouble:
         return DoubleDouble(-self.hi, -self.lo)
 
@@ -78,9 +82,19 @@ class DoubleDouble:
         return _normal(quotient, ((self.hi - back.hi) + (self.lo - back.lo)) / divisor.hi)
 
 
+def leading(column: DoubleDouble | Floats) -> Floats:
+    """The nearest float64."""
+    return column.hi if isinstance(column, DoubleDouble) else column
+
+
 def stacked(parts: Sequence[DoubleDouble]) -> DoubleDouble:
     """Columns as the rows of one."""
     return DoubleDouble(np.stack([part.hi for part in parts]), np.stack([part.lo for part in parts]))
+
+
+def joined(first: DoubleDouble, second: DoubleDouble) -> DoubleDouble:
+    """One after the other."""
+    return DoubleDouble(np.concatenate([first.hi, second.hi]), np.concatenate([first.lo, second.lo]))
 
 
 def power(base: DoubleDouble, exponent: NDArray[np.int64]) -> DoubleDouble:

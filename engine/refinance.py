@@ -2,43 +2,47 @@
 
 Not the definition (`specs/refinance/1.0.0.md`, whose clauses are cited), and no validation of inputs.
 
-A decision is a sign: of the savings, of costs repaid, of a position, of a position's step. Three classes know these four
-quantities: `_Estimate` in float64 for all cases, `_Settlement` in double-double for those that it cannot prove, `_Exact`
-for single ties. The search for months is written once, over any of the first two.
+Every decision is a sign: of the savings, of costs repaid, of a position, of a position's step to the next month. Three
+classes know these quantities: `_Estimate` in float64 for all cases, `_Settlement` in double-double for the cases of
+which it cannot prove a sign, `_Ties` for what is left. The search for months is written once, over the first two.
 
-Shape of the position (RF-7). It is -c plus the interest on the current loan less that on the new one, so that
-step(m) = position(m + 1) - position(m) = i B(m) - i' B'(m), with B = balance_C and B' = balance_N. **The position falls,
-then rises, then falls; each part may be missing, and if n' >= n nothing is ever ahead unless step(0) > 0.** Proof:
-1. While both loans run, step(m) = (P - P') + P' v'^n' (1+i')^m - P v^n (1+i)^m, a sum of three exponentials. Ordered by base it changes
-   sign at most as often as its coefficients do (Descartes). After that only one loan runs, and step has that loan's sign.
-2. n' >= n, i <= i': B' >= B, since L' >= L and a dearer, longer loan is repaid later. step <= 0, and position <= -c <= 0.
-3. n' >= n, i > i': the coefficients are (P - P', +, -): step is -, +, - at most. If step(0) <= 0, then either P >= P' and step stays <= 0, or
-   P < P' and at the end m of any rise i B <= i' B', so B <= B', so position(m) <= (P - P') m + B - B' <= 0 (c >= L' - L).
-4. n' < n: step ends as the current loan's, >= 0. If i > i', the coefficients (P - P', +, -) then leave -, + at most; if i <= i', P' > P and
-   they are (-, -, +), or there are only two of them: -, + at most.
-So up to its last rise "position > 0" turns from false to true once, and a bisection finds where.
+The shape of the position (RF-7). It is -c plus the interest paid on the current loan less that on the new one. Hence
+step(m) = position(m + 1) - position(m) = i B(m) - i' B'(m), with B for balance_C and B' for balance_N. The position
+falls, then rises, then falls (each part may be missing), and if n' >= n, nothing is ever ahead unless it rises at once.
+1. While both loans run, step(m) = (P - P') + P' v'^n' (1+i')^m - P v^n (1+i)^m, with v = 1 / (1+i). In the order of the
+   bases it changes sign no more often than its coefficients do (Descartes). Afterwards it has the sign of one loan.
+2. n' >= n, i <= i': L' >= L, and a dearer, longer loan is repaid later: B' >= B. So step <= 0, and position <= -c <= 0.
+3. n' >= n, i > i': the coefficients are (P - P', +, -), so that step is -, +, - at most. Suppose step(0) <= 0. If
+   P >= P', step stays <= 0. If P < P', then i B <= i' B' at the end m of the rise, hence B <= B', and
+   position(m) <= (P - P') m + B - B' <= 0. Either way the position never gets above 0.
+4. n' < n: at the end step is that of the current loan, >= 0. If i > i', -, +, - then leaves -, + at most. If i <= i',
+   P' > P, and the coefficients are (P - P', -, +), or two of them are one: -, + at most.
+So up to the end of the first rise "position > 0" turns true once at most, and a bisection finds where.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields
-from decimal import Context, Decimal, localcontext
+from decimal import Context, Decimal, Inexact, localcontext
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .decimals import meaning
-from .precision import DD, DoubleDouble, Floats, U, stacked, too_wide
+from .precision import DD, DoubleDouble, Floats, U, joined, leading, stacked, too_wide
 from .tables import Outputs, in_slices, ragged
 
 SPEC_VERSION = "1.0.0"
 
 Column = NDArray[Any]
+Mask = NDArray[np.bool_]
 Bounded = tuple[Floats, Floats]
 
+EVERY = slice(None)
 FOREVER = 1e9
 # A rate of 0 is computed as this one: the same formulas, and they differ from the limit by a relative n * 1e-200.
 NO_RATE = 1e-200
@@ -47,103 +51,63 @@ NO_RATE = 1e-200
 def amortise(balance: Floats, annual_rate: Floats, months: Column, after: Column) -> tuple[Floats, Floats, Floats]:
     """RF-3 and RF-4 alone: payment, balance after `after` payments, and the interest in payment number `after`.
 
-    The interest is that on the balance before the payment; 0 where there is no such payment (0, or beyond the last).
+    That is interest on the balance before the payment; 0 where there is no such payment (number 0, or beyond the last).
     """
     payment, left, interest = (np.empty(len(balance)) for _ in range(3))
-    for start in range(0, len(balance), 4096):
-        part = slice(start, start + 4096)
-        rate, remaining = np.maximum(annual_rate[part] / 12, NO_RATE), np.maximum(months[part] - after[part], 0)
-        growth = np.log1p(rate)
-        perpetuity = balance[part] / _discount(growth, months[part])
-        np.multiply(perpetuity, rate, out=payment[part])
-        np.multiply(perpetuity, _discount(growth, remaining), out=left[part])
-        # (left + payment) / (1 + i) is the balance before the payment: no cancellation, and no third power.
-        due = (left[part] + payment[part]) * rate / (1 + rate)
-        np.multiply(due, (after[part] > 0) & (after[part] <= months[part]), out=interest[part])
+    for start in range(0, len(balance), 8192):
+        part = slice(start, start + 8192)
+        term, paid, rate = months[part], after[part], np.maximum(annual_rate[part] / 12, NO_RATE)
+        decay = -np.log1p(rate)
+        perpetuity = balance[part] / np.expm1(decay * term)  # negative, as is each expm1 here
+        np.multiply(perpetuity, -rate, out=payment[part])
+        np.multiply(perpetuity, np.expm1(decay * np.maximum(term - paid, 0)), out=left[part])
+        # The balance before the payment is (left + payment) / (1 + i): no cancellation, and no third power.
+        due = (left[part] + payment[part]) * (rate / (1 + rate))
+        np.multiply(due, (paid > 0) & (paid <= term), out=interest[part])
     return payment, left, interest
 
 
 def _discount(growth: Floats, months: Column) -> Floats:
-    """1 - (1 + i)^-k = i A(i, k) from growth = log(1 + i)."""
+    """1 - (1 + i)^-k = i A(i, k), from growth = log(1 + i)."""
     discount: Floats = -np.expm1(-growth * months)
     return discount
 
 
 def compute(inputs: Mapping[str, Column]) -> Outputs:
     """All outputs of the contract, a column each, for inputs that were already validated."""
-    return in_slices(_compute, inputs, 1024)
-
-
-@dataclass(frozen=True)
-class _Cases:
-    """RF-1. In columns of two rows the first is the current loan and the second the new one."""
-
-    balance: Floats
-    costs: Floats
-    financed: NDArray[np.bool_]
-    rate: Floats
-    months: Floats
-    horizon: Floats
-
-    def take(self, index: Column) -> _Cases:
-        return _Cases(*(getattr(self, field.name)[..., index] for field in fields(self)))
-
-    @property
-    def last(self) -> Floats:
-        last: Floats = self.months.max(axis=0)
-        return last
-
-    @property
-    def identical(self) -> NDArray[np.bool_]:
-        """Two loans of which every number is the same: savings are 0, positions -c."""
-        identical: NDArray[np.bool_] = self._twins & (self.months[0] == self.months[1])
-        return identical
-
-    @property
-    def still(self) -> Floats:
-        """The month through which the position is exactly -c: today by RF-7, the first month if amounts and rates are the same,
-        every month if neither loan bears interest that the other does not."""
-        interest_free = (self.rate == 0).all(axis=0)
-        return np.where(self.identical | interest_free, FOREVER, np.where(self._twins, 1.0, 0.0))
-
-    @property
-    def _twins(self) -> NDArray[np.bool_]:
-        twins: NDArray[np.bool_] = (self.rate[0] == self.rate[1]) & (~self.financed | (self.costs == 0))
-        return twins
+    return in_slices(_compute, inputs, 512)
 
 
 def _compute(inputs: Mapping[str, Column]) -> Outputs:
-    column = {name: values.astype(np.float64) for name, values in inputs.items() if values.dtype != bool}
-    rates = np.stack([column["currentAnnualRate"], column["newAnnualRate"]])
-    months = np.stack([column["currentRemainingMonths"], column["newTermMonths"]])
-    cases = _Cases(column["currentBalance"], column["closingCosts"], inputs["financeClosingCosts"], rates, months, column["horizonMonths"])
+    cases = _Cases.of(inputs)
     estimate = _Estimate.of(cases)
     answers = _decisions(estimate)
+    savings, savings_bound = estimate.savings()
+    interest, interest_bound = estimate.interest()
 
     counts = np.ceil(cases.horizon / 12).astype(np.int64) + 1
     case, year = ragged(counts)
     month = np.minimum(12.0 * year, cases.horizon[case])
-    every, final = np.arange(counts.size), np.cumsum(counts) - 1
-    # The table's positions, its last being the one at the horizon, and then position(T).
-    where, when = np.concatenate([case, every]), np.concatenate([month, cases.last])
-    position, position_bound = estimate.take(where).position(when)
-    savings, savings_bound = estimate.savings()
-    interest, interest_bound = estimate.interest(months)
-    
-    wide = too_wide(position, position_bound)
-    wide_interest = too_wide(interest, interest_bound).any(axis=0) | too_wide(savings, savings_bound)
-    rows = np.union1d(where[wide], np.flatnonzero(estimate.doubt | wide_interest))
+    # Positions of the table, whose last is the one at the horizon, and then position(T) of every case.
+    at, when = np.concatenate([case, np.arange(counts.size)]), np.concatenate([month, cases.last])
+    position, wide, balances = _standing(estimate, at, when)
+
+    vague = too_wide(savings, savings_bound) | too_wide(interest, interest_bound).any(axis=0)
+    rows = np.union1d(at[wide], np.flatnonzero(estimate.doubt | vague))
     if rows.size:
         settlement = _Settlement.of(cases.take(rows))
-        position[wide] = settlement.take(np.searchsorted(rows, where[wide])).position(when[wide])[0]
-        savings[rows] = settlement.savings()[0]
-        interest[:, rows] = settlement.interest(months[:, rows])[0]
+        entries = np.flatnonzero(wide)
+        for block in _blocks(entries.size):
+            some = entries[block]
+            position[some] = settlement.position(when[some], at=np.searchsorted(rows, at[some]))[0]
+        savings[rows], interest[:, rows] = settlement.savings()[0], settlement.interest()[0]
         doubtful = np.flatnonzero(estimate.doubt[rows])
-        for name, settled in _decisions(settlement.take(doubtful)).items():
-            answers[name][rows[doubtful]] = settled
+        if doubtful.size:
+            for name, settled in _decisions(settlement.take(doubtful)).items():
+                answers[name][rows[doubtful]] = settled
 
-    balances = estimate.take(case).balances(month)
-    balances[:, month == 0] = estimate.amount[:, case[month == 0]]  # RF-4, to the last digit
+    position += 0.0  # no -0.0
+    table = slice(case.size)
     return {
         "newLoanAmount": estimate.amount[1],
         "currentMonthlyPayment": estimate.payment[0],
@@ -154,45 +118,112 @@ def _compute(inputs: Mapping[str, Column]) -> Outputs:
         "netBreakEvenMonths": answers["netBreakEvenMonths"],
         "remainingInterestCurrent": interest[0],
         "totalInterestNew": interest[1],
-        "lifetimeSavings": position[case.size :] + 0.0,
-        "savingsAtHorizon": position[final] + 0.0,
+        "lifetimeSavings": position[case.size :],  # RF-12
+        "savingsAtHorizon": position[np.cumsum(counts) - 1],
         "recommendation": answers["recommendation"],
-        "yearlyData": (
+        "yearlyData": (  # RF-14
             counts,
             {
                 "year": year,
                 "month": month.astype(np.int64),
-                "currentBalance": balances[0],
-                "newBalance": balances[1],
-                "position": position[: case.size] + 0.0,
+                "currentBalance": balances[0, table],
+                "newBalance": balances[1, table],
+                "position": position[table],
             },
         ),
     }
 
 
-class _Pair:
-    """The two loans of each case, and the four quantities whose signs decide. Each comes with the bound of its error."""
+def _standing(estimate: _Estimate, at: Column, when: Floats) -> tuple[Floats, Mask, Floats]:
+    """Positions of the cases `at` at the months `when`, whether their bounds are too wide, and the balances."""
+    position, wide, balances = np.empty(at.size), np.empty(at.size, bool), np.empty((2, at.size))
+    for block in _blocks(at.size):
+        position[block], bound = estimate.position(when[block], at=at[block])
+        wide[block] = too_wide(position[block], bound)
+        balances[:, block] = estimate.balances(when[block], at[block])
+    balances[:, when == 0] = estimate.amount[:, at[when == 0]]  # RF-4, to the last digit
+    return position, wide, balances
 
+
+def _blocks(size: int) -> Iterator[slice]:
+    """Of a length whose temporaries stay in the caches."""
+    return (slice(start, start + 2048) for start in range(0, size, 2048))
+
+
+@dataclass(frozen=True)
+class _Cases:
+    """RF-1 in columns. Where a column has two rows, the first is the current loan's and the second the new one's."""
+
+    balance: Floats
+    costs: Floats
+    financed: Mask
+    rate: Floats
+    months: Floats
+    horizon: Floats
+    last: Floats
+    identical: Mask  # the two loans are the same: no savings, and every position is -c
+    still: Floats  # the month through which the position is exactly -c
+
+    @classmethod
+    def of(cls, inputs: Mapping[str, Column]) -> Self:
+        column = {name: values + 0.0 for name, values in inputs.items()}  # -0.0 is 0 (C-2)
+        balance, costs, financed = column["currentBalance"], column["closingCosts"], inputs["financeClosingCosts"]
+        rate = np.stack([column["currentAnnualRate"], column["newAnnualRate"]])
+        months = np.stack([column["currentRemainingMonths"], column["newTermMonths"]])
+        # Equal amounts at equal rates bear equal interest in the first month; loans without interest never differ.
+        twins = (rate[0] == rate[1]) & (~financed | (costs == 0))
+        identical = twins & (months[0] == months[1])
+        still = np.where(identical | (rate == 0).all(axis=0), FOREVER, np.where(twins, 1.0, 0.0))
+        last = months.max(axis=0)
+        return cls(balance, costs, financed, rate, months, column["horizonMonths"], last, identical, still)
+
+    def take(self, index: Column) -> Self:
+        return type(self)(*(getattr(self, field.name)[..., index] for field in fields(self)))
+
+
+class _Pair(ABC):
+    """The two loans of each case, and the quantities whose signs decide, each with a bound of its error.
+
+    Payments and the like are float64 or double-double; ERROR is their error relative to what was added or subtracted.
+    """
+
+    ERROR: ClassVar[float]
     cases: _Cases
+    costs: Any
+    amount: Any
+    payment: Any
 
-    def take(self, index: Column) -> _Pair:
-        raise NotImplementedError
+    @abstractmethod
+    def take(self, index: Column) -> Self:
+        """The same for some of the cases."""
 
     def savings(self) -> Bounded:
         """RF-6: P - P'."""
-        raise NotImplementedError
+        bound = self.ERROR * leading(self.payment).sum(axis=0)
+        return _unless(self.cases.identical, 0.0, leading(self.payment[0] - self.payment[1]), bound)
 
     def repaid(self, month: Floats) -> Bounded:
         """RF-8: m (P - P') - c."""
-        raise NotImplementedError
+        value = leading((self.payment[0] - self.payment[1]) * month - self.costs)
+        return value, self.ERROR * (leading(self.payment).sum(axis=0) * month + self.cases.costs)
 
-    def position(self, month: Floats, over: float = 0.0) -> Bounded:
+    def position(self, month: Floats, over: float = 0.0, at: Any = EVERY) -> Bounded:
         """RF-7: position(m), less `over`."""
-        raise NotImplementedError
+        value, bound = self.advance(month, over, at)
+        return _unless(month <= self.cases.still[at], -self.cases.costs[at] - over, value, bound)
 
+    def interest(self) -> Bounded:
+        """RF-11: n P - L, of both loans."""
+        paid = self.payment * self.cases.months
+        return _unless(self.cases.rate == 0, 0.0, leading(paid - self.amount), self.ERROR * leading(paid))
+
+    @abstractmethod
+    def advance(self, month: Floats, over: float, at: Any) -> Bounded:
+        """The position less `over` by its formula, also where a rule gives it."""
+
+    @abstractmethod
     def step(self, month: Floats) -> Bounded:
         """position(m + 1) - position(m)."""
-        raise NotImplementedError
 
     def sign(self, quantity: str, *arguments: Any) -> Floats:
         value, bound = getattr(self, quantity)(*arguments)
@@ -202,8 +233,13 @@ class _Pair:
             sign[unsure] = self.settled(unsure, quantity, *arguments)
         return sign
 
-    def settled(self, unsure: NDArray[np.int64], quantity: str, *arguments: Any) -> Any:
-        raise NotImplementedError
+    @abstractmethod
+    def settled(self, unsure: Column, quantity: str, *arguments: Any) -> Any:
+        """The signs that the bounds leave open."""
+
+
+def _unless(known: Mask, answer: Floats | float, value: Floats, bound: Floats) -> Bounded:
+    return np.where(known, answer, value), np.where(known, 0.0, bound)
 
 
 def _decisions(pair: _Pair) -> dict[str, Column]:
@@ -222,7 +258,7 @@ def _break_even(pair: _Pair) -> Floats:
     gaining = np.flatnonzero(pair.sign("savings") > 0)
     pair = pair.take(gaining)
     term = pair.cases.months[0]
-    # A gain below 1e-30 that is known to be one is noise of the value; any costs then take longer than any term.
+    # Savings that are known to be positive may have a value of 0, and any costs then take longer than any term.
     month = np.rint(np.minimum(pair.cases.costs / np.maximum(pair.savings()[0], 1e-30), term + 1))
     month += pair.sign("repaid", month) < 0
     result[gaining] = np.where(month <= term, month, np.inf)
@@ -235,30 +271,35 @@ def _ahead(pair: _Pair) -> tuple[Floats, Floats]:
     rate, months = pair.cases.rate, pair.cases.months
     hopeful = np.flatnonzero((months[1] < months[0]) | (rate[0] > rate[1]))
     pair = pair.take(hopeful)
-    reach = pair.cases.months[0].copy()  # the end of the last rise
-    restarted = np.flatnonzero(pair.cases.months[1] >= reach)
-    restart = pair.take(restarted)
-    reach[restarted] = _first(lambda m: restart.sign("step", m) <= 0, np.full(restarted.size, -1.0), reach[restarted])
+    top = pair.cases.months[0].copy()  # the end of the first rise
+    longer = np.flatnonzero(pair.cases.months[1] >= top)
+    top[longer] = _end_of_rise(pair.take(longer))
 
-    ahead = np.flatnonzero(pair.sign("position", reach) > 0)
+    ahead = np.flatnonzero(pair.sign("position", top) > 0)
     pair = pair.take(ahead)
-    month = _first(lambda m: pair.sign("position", m) > 0, np.zeros(ahead.size), reach[ahead])
+    month = _first(lambda m: pair.sign("position", m) > 0, np.zeros(ahead.size), top[ahead])
     first[hopeful[ahead]] = month
     # Before the first month ahead the position is below 0, or exactly 0 for a while.
     since = month.copy()
-    level = np.flatnonzero(pair.sign("position", since - 1) >= 0)
+    level = np.flatnonzero(pair.sign("position", since - 1) == 0)
     while level.size:
         since[level] -= 1
         level = level[since[level] > 0]
-        level = level[pair.take(level).sign("position", since[level] - 1) >= 0]
+        level = level[pair.take(level).sign("position", since[level] - 1) == 0]
     net[hopeful[ahead]] = np.where(pair.sign("position", pair.cases.last) > 0, since, np.inf)
     return first, net
 
 
-def _first(holds: Callable[[Floats], NDArray[np.bool_]], low: Floats, high: Floats) -> Floats:
+def _end_of_rise(pair: _Pair) -> Floats:
+    """With n' >= n: the first month from which the position does not rise; any month, if it does not rise at once."""
+    term = pair.cases.months[0]
+    return _first(lambda m: pair.sign("step", m) <= 0, np.full(term.size, -1.0), term)
+
+
+def _first(holds: Callable[[Floats], Mask], low: Floats, high: Floats) -> Floats:
     """The smallest month at which something holds that does not at `low`, and does from there on to `high`."""
     while (high - low > 1).any():
-        middle = np.maximum(np.floor((low + high) / 2), 0)
+        middle = np.ceil((low + high) / 2)
         held = holds(middle)
         low, high = np.where(held, low, middle), np.where(held, middle, high)
     return high
@@ -273,22 +314,24 @@ def _recommendation(pair: _Pair) -> Column:
 
 @dataclass(frozen=True)
 class _Estimate(_Pair):
-    """In float64. A case with a sign that is not certain is marked in `doubt`.
+    """In float64. A case of which a sign is not certain is marked in `doubt`.
 
-    Errors in U, for numbers as given: i has 2, log1p(i) 10, k log1p(i) 11, a discount 19 (an expm1 of a negative number and
-    a log1p pass on at most what they get, and add 8), L' 2, L / discount 22, P 25. A balance then has 42.
+    Errors in U: i has 2, log1p(i) 10 and k log1p(i) 11, a discount 19 (log1p, and expm1 of a negative number, pass on
+    at most what they get and add 8), L' 2, a perpetuity L / discount 22, P 25, what was paid 26, a balance 42. With the
+    roundings of sums and differences and 1 for c, no quantity has more than 48 of the sum of its terms.
     """
 
+    ERROR: ClassVar[float] = 48 * U
     cases: _Cases
-    rows: NDArray[np.int64]
-    doubt: NDArray[np.bool_]
+    rows: Column
+    doubt: Mask
     growth: Floats
     amount: Floats
     perpetuity: Floats
     payment: Floats
 
     @classmethod
-    def of(cls, cases: _Cases) -> _Estimate:
+    def of(cls, cases: _Cases) -> Self:
         """RF-2 and RF-3."""
         rate = np.maximum(cases.rate / 12, NO_RATE)
         growth = np.log1p(rate)
@@ -297,193 +340,182 @@ class _Estimate(_Pair):
         rows = np.arange(cases.costs.size)
         return cls(cases, rows, np.zeros(rows.size, bool), growth, amount, perpetuity, perpetuity * rate)
 
-    def take(self, index: Column) -> _Estimate:
+    @property
+    def costs(self) -> Floats:
+        return self.cases.costs
+
+    def take(self, index: Column) -> Self:
         columns = (self.growth, self.amount, self.perpetuity, self.payment)
         taken = (column[:, index] for column in columns)
-        return _Estimate(self.cases.take(index), self.rows[index], self.doubt, *taken)
+        return type(self)(self.cases.take(index), self.rows[index], self.doubt, *taken)
 
-    def settled(self, unsure: NDArray[np.int64], quantity: str, *arguments: Any) -> float:
-        self.doubt[self.rows[unsure]] = True
-        return -1.0
-
-    def balances(self, month: Floats) -> Floats:
+    def balances(self, month: Floats, at: Any) -> Floats:
         """RF-4: of both loans."""
-        return self.perpetuity * _discount(self.growth, np.maximum(self.cases.months - month, 0))
+        remaining = np.maximum(self.cases.months[:, at] - month, 0)
+        return self.perpetuity[:, at] * _discount(self.growth[:, at], remaining)
 
-    def interest(self, month: Floats) -> Bounded:
-        """RF-11 and RF-5: paid(m) + balance(m) - L, the interest paid so far on either loan."""
-        paid, left = self.payment * np.minimum(month, self.cases.months), self.balances(month)
-        bearing = self.cases.rate > 0
-        return np.where(bearing, paid + left - self.amount, 0.0), np.where(bearing, 50 * U * (paid + left), 0.0)
-
-    def savings(self) -> Bounded:
-        value, scale = self.payment[0] - self.payment[1], self.payment.sum(axis=0)
-        return np.where(self.cases.identical, 0.0, value), np.where(self.cases.identical, 0.0, 28 * U * scale)
-
-    def repaid(self, month: Floats) -> Bounded:
-        value, bound = self.savings()
-        paid = month * value
-        return paid - self.cases.costs, month * bound + 3 * U * (np.abs(paid) + self.cases.costs)
-
-    def position(self, month: Floats, over: float = 0.0) -> Bounded:
-        interest, bound = self.interest(month)
-        moving, costs = month > self.cases.still, self.cases.costs
-        value = np.where(moving, interest[0] - interest[1], 0.0) - costs - over
-        scale = np.abs(interest).sum(axis=0) + costs
-        return value, np.where(moving, bound.sum(axis=0) + 4 * U * scale, 0.0)
+    def advance(self, month: Floats, over: float, at: Any) -> Bounded:
+        """RF-5 and RF-7, as written."""
+        total = self.payment[:, at] * np.minimum(self.cases.months[:, at], month) + self.balances(month, at)
+        costs, upfront = self.costs[at], np.where(self.cases.financed[at], 0.0, self.costs[at])
+        value = total[0] - (upfront + total[1]) - over
+        return value, self.ERROR * (total[0] + total[1] + costs + abs(over))
 
     def step(self, month: Floats) -> Bounded:
         due = self.payment * _discount(self.growth, np.maximum(self.cases.months - month, 0))
-        return due[0] - due[1], 48 * U * due.sum(axis=0)
+        return due[0] - due[1], self.ERROR * (due[0] + due[1])
 
-
-# 22 * 22 > 480: any month is 22 a + b.
-STRIDE = 22
+    def settled(self, unsure: Column, quantity: str, *arguments: Any) -> float:
+        self.doubt[self.rows[unsure]] = True
+        return -1.0
 
 
 @dataclass(frozen=True)
 class _Settlement(_Pair):
-    """In double-double, through s(m) = ((1+i)^m - 1) / i, which is m at a rate of 0: with the principal p = L / s(n) in the
-    first payment, P = p + i L, balance(m) = L - p s(m), and the interest paid through month m is P m - p s(m).
+    """In double-double, through s(m) = ((1+i)^m - 1) / i, which is m at a rate of 0. With p = L / s(n), the principal
+    in the first payment, P = p + i L, balance(m) = L - p s(m), and the interest paid by month m is P m - p s(m).
 
-    Errors in DD: u = 1 + i has 2, a power u^b 3 b, s(b) 4 b, hence u^22 66 and s(22) 88; s(22 a) has at most 88 + 68 a, and
-    s(22 a + b) = s(22 a) u^b + s(b) below 1600. p and P have 1604, the interest 5000 of P m, which is no less than p s(m).
+    Errors in DD: 1 + i has 2, a power at most 3 a month, and s(m), in which nothing is subtracted, below 1600; p and P
+    below 1610. The interest has at most 5000 of P m, which is no less than p s(m).
     """
 
+    ERROR: ClassVar[float] = 5000 * DD
     cases: _Cases
-    at: NDArray[np.int64]
-    tables: tuple[DoubleDouble, DoubleDouble, DoubleDouble]
+    at: Column  # the places of the cases in the sums and among the ties
+    sums: _Sums
+    ties: _Ties
     rate: DoubleDouble
     costs: DoubleDouble
     amount: DoubleDouble
     principal: DoubleDouble
     payment: DoubleDouble
 
-    ERROR = 5000 * DD
-
     @classmethod
-    def of(cls, cases: _Cases) -> _Settlement:
+    def of(cls, cases: _Cases) -> Self:
         costs, balance, rate = meaning(cases.costs), meaning(cases.balance), meaning(cases.rate) / 12.0
         amount = stacked([balance, balance + costs * cases.financed.astype(np.float64)])
-        at, tables = np.arange(cases.costs.size), _sums(rate)
-        principal = amount / _sum(tables, at, cases.months)
-        return cls(cases, at, tables, rate, costs, amount, principal, principal + amount * rate)
+        at, sums = np.arange(cases.costs.size), _Sums(rate)
+        principal = amount / sums.through(cases.months, at)
+        return cls(cases, at, sums, _Ties(cases), rate, costs, amount, principal, principal + amount * rate)
 
-    def take(self, index: Column) -> _Settlement:
+    def take(self, index: Column) -> Self:
         columns = (self.rate, self.costs, self.amount, self.principal, self.payment)
-        return _Settlement(self.cases.take(index), self.at[index], self.tables, *(column[..., index] for column in columns))
+        taken = (column[..., index] for column in columns)
+        return type(self)(self.cases.take(index), self.at[index], self.sums, self.ties, *taken)
 
-    def settled(self, unsure: NDArray[np.int64], quantity: str, *arguments: Any) -> list[int]:
-        return [_exact_sign(self.cases, k, quantity, *(np.broadcast_to(a, self.at.shape)[k] for a in arguments)) for k in unsure]
-
-    def _interest(self, month: Floats) -> tuple[DoubleDouble, Floats]:
-        month = np.minimum(month, self.cases.months)
-        paid = self.payment * month
-        return paid - self.principal * _sum(self.tables, self.at, month), self.ERROR * paid.hi
-
-    def interest(self, month: Floats) -> Bounded:
-        value, bound = self._interest(month)
-        return np.where(self.cases.rate > 0, value.hi, 0.0), bound
-
-    def savings(self) -> Bounded:
-        value = (self.payment[0] - self.payment[1]).hi
-        bound = self.ERROR * self.payment.hi.sum(axis=0)
-        return np.where(self.cases.identical, 0.0, value), np.where(self.cases.identical, 0.0, bound)
-
-    def repaid(self, month: Floats) -> Bounded:
-        value = (self.payment[0] - self.payment[1]) * month - self.costs
-        return value.hi, self.ERROR * (self.payment.hi.sum(axis=0) * month + self.cases.costs)
-
-    def position(self, month: Floats, over: float = 0.0) -> Bounded:
-        interest, bound = self._interest(month)
-        value = (interest[0] - interest[1] - self.costs - over).hi
-        moving, costs = month > self.cases.still, self.cases.costs
-        return np.where(moving, value, -costs - over), np.where(moving, bound.sum(axis=0) + self.ERROR * (costs + abs(over)), 0.0)
+    def advance(self, month: Floats, over: float, at: Any) -> Bounded:
+        """RF-7 as -c and the interest paid on either loan."""
+        months = np.minimum(month, self.cases.months[:, at])
+        paid = self.payment[:, at] * months
+        interest = paid - self.principal[:, at] * self.sums.through(months, self.at[at])
+        value = interest[0] - interest[1] - (self.costs[at] + over)
+        return value.hi, self.ERROR * (paid.hi[0] + paid.hi[1] + self.costs.hi[at] + abs(over))
 
     def step(self, month: Floats) -> Bounded:
-        left = self.amount - self.principal * _sum(self.tables, self.at, np.minimum(month, self.cases.months))
-        due = self.rate * left
-        return (due[0] - due[1]).hi, self.ERROR * (self.rate.hi * self.amount.hi).sum(axis=0)
+        running = (month < self.cases.months).astype(np.float64)
+        left = self.amount - self.principal * self.sums.through(month * running, self.at)
+        due = self.rate * left * running
+        return (due[0] - due[1]).hi, self.ERROR * (self.rate.hi * self.amount.hi * running).sum(axis=0)
+
+    def settled(self, unsure: Column, quantity: str, *arguments: Any) -> list[int]:
+        columns = (np.broadcast_to(argument, self.at.shape)[unsure].tolist() for argument in arguments)
+        return [self.ties.sign(quantity, *tie) for tie in zip(self.at[unsure].tolist(), *columns, strict=True)]
 
 
-def _sums(rate: DoubleDouble) -> tuple[DoubleDouble, DoubleDouble, DoubleDouble]:
-    """u^b and s(b) for b < 22, and s(22 a) for a < 22, each table flat."""
-    growth, none = rate + 1.0, DoubleDouble(np.zeros_like(rate.hi))
-    powers, ones, strides = [none + 1.0], [none], [none]
-    for _ in range(STRIDE):
-        powers.append(powers[-1] * growth)
-        ones.append(ones[-1] * growth + 1.0)
-    for _ in range(STRIDE - 1):
-        strides.append(strides[-1] * powers[STRIDE] + ones[STRIDE])
-    flat = (DoubleDouble(table.hi.ravel(), table.lo.ravel()) for table in map(stacked, (powers, ones, strides)))
-    power, one, stride = flat
-    return power, one, stride
+class _Sums:
+    """s(m) of any month m = 16 a + b <= 511, from u^b and s(b), b < 16, and s(16 a), a < 32."""
+
+    def __init__(self, rate: DoubleDouble) -> None:
+        self.loans = rate.hi.size
+        none = DoubleDouble(np.zeros((1, *rate.hi.shape)))
+        powers, sums, strides = none + 1.0, none, none
+        growth, total = rate + 1.0, none[0] + 1.0  # u^k and s(k), k doubling
+        for doubling in range(9):
+            if doubling < 4:
+                powers, sums = joined(powers, powers * growth), joined(sums, sums * growth + total)
+            else:
+                strides = joined(strides, strides * growth + total)
+            growth, total = growth * growth, total * growth + total
+        self.powers, self.sums, self.strides = powers.ravel(), sums.ravel(), strides.ravel()
+
+    def through(self, month: Floats, at: Column) -> DoubleDouble:
+        """s(m) of both loans of the cases `at`."""
+        whole: NDArray[np.int64] = month.astype(np.int64)
+        loan = np.array([[0], [self.loans // 2]]) + at
+        single, strided = (whole & 15) * self.loans + loan, (whole >> 4) * self.loans + loan
+        return self.strides[strided] * self.powers[single] + self.sums[single]
 
 
-def _sum(tables: tuple[DoubleDouble, DoubleDouble, DoubleDouble], at: NDArray[np.int64], month: Floats) -> DoubleDouble:
-    """s(m) of both loans of the cases `at`."""
-    powers, ones, strides = tables
-    cases = strides.hi.size // (2 * STRIDE)
-    strided, single = np.divmod(month.astype(np.int64), STRIDE)
-    place = np.array([[0], [cases]]) + at
-    single = 2 * cases * single + place
-    return strides[2 * cases * strided + place] * powers[single] + ones[single]
+class _Ties:
+    """Signs case by case: with 80 digits, and in rationals where even these do not decide.
+
+    The formulas below lose less than 30 of these (i >= 8e-11, n <= 480, L <= 1e7): a value of at least 1e-50 has the
+    right sign, and so has any value if nothing was rounded. Rationals see true ties only, of loans of few months: the
+    denominator (1+i)^n - 1 of a longer loan has primes that no input cancels.
+    """
+
+    def __init__(self, cases: _Cases) -> None:
+        self.cases = cases
+        self.known: dict[tuple[Any, ...], int] = {}
+
+    def sign(self, quantity: str, case: int, *arguments: float) -> int:
+        key = (quantity, case, *arguments)
+        if key not in self.known:
+            with localcontext(Context(prec=80)) as context:
+                value = getattr(_Twelvefold(self.cases, case, Decimal), quantity)(*arguments)
+                if abs(value) < Decimal("1e-50") and context.flags[Inexact]:
+                    value = getattr(_Twelvefold(self.cases, case, Fraction), quantity)(*arguments)
+            self.known[key] = int(value > 0) - int(value < 0)
+        return self.known[key]
 
 
-class _Exact:
-    """The four quantities of one case as the spec writes them, over Decimal or Fraction."""
+class _Twelvefold:
+    """Twelve times the quantities of one case, in Decimal or Fraction. By annual rates, so that months 0 and 1, where
+    there are ties in loans of any length, take neither powers nor divisions."""
 
     def __init__(self, cases: _Cases, k: int, number: Callable[[Decimal], Any]) -> None:
         def read(value: Any) -> Any:
             return number(Decimal(repr(float(value))))
 
-        self.costs, balance = read(cases.costs[k]), read(cases.balance[k])
-        amounts = balance, balance + self.costs if cases.financed[k] else balance
-        self.loans = [(amounts[a], read(cases.rate[a, k]) / 12, int(cases.months[a, k])) for a in (0, 1)]
+        balance, self.costs = read(cases.balance[k]), read(cases.costs[k])
+        amounts = (balance, balance + self.costs if cases.financed[k] else balance)
+        self.loans = [(amounts[a], read(cases.rate[a, k]), int(cases.months[a, k])) for a in (0, 1)]
 
     def savings(self) -> Any:
         current, new = (_payment(*loan) for loan in self.loans)
         return current - new
 
     def repaid(self, month: float) -> Any:
-        return int(month) * self.savings() - self.costs
+        return int(month) * self.savings() - 12 * self.costs
 
     def position(self, month: float, over: float = 0.0) -> Any:
         current, new = (_interest(*loan, min(int(month), loan[2])) for loan in self.loans)
-        return current - new - self.costs - int(over)
+        return current - new - 12 * (self.costs + int(over))
 
     def step(self, month: float) -> Any:
         current, new = (loan[1] * _balance(*loan, int(month)) for loan in self.loans)
         return current - new
 
 
-def _payment(amount: Any, rate: Any, months: int) -> Any:
-    if rate == 0:
-        return amount / months
-    growth = (1 + rate) ** months
-    return amount * rate * growth / (growth - 1)
+def _payment(amount: Any, annual: Any, months: int) -> Any:
+    if annual == 0:
+        return 12 * amount / months
+    growth = (1 + annual / 12) ** months
+    return amount * annual * growth / (growth - 1)
 
 
-def _balance(amount: Any, rate: Any, months: int, month: int) -> Any:
-    if month >= months:
-        return 0 * amount
-    if rate == 0:
-        return amount - month * amount / months
-    return amount if month == 0 else amount * (1 - ((1 + rate) ** month - 1) / ((1 + rate) ** months - 1))
+def _balance(amount: Any, annual: Any, months: int, month: int) -> Any:
+    if month == 0:
+        return amount
+    if annual == 0 or month >= months:
+        return amount * max(months - month, 0) / months
+    growth = 1 + annual / 12
+    return amount * (1 - (growth**month - 1) / (growth**months - 1))
 
 
-def _interest(amount: Any, rate: Any, months: int, month: int) -> Any:
-    # No power at months 0 and 1: ties there occur in the longest of loans.
-    if rate == 0 or month <= 1:
-        return amount * rate * month
-    return _payment(amount, rate, months) * month - amount + _balance(amount, rate, months, month)
-
-
-def _exact_sign(cases: _Cases, k: int, quantity: str, *arguments: float) -> int:
-    """A sign at 100 digits, of which less than 30 are lost: |i| >= 8e-11, n <= 480. Only a value below 1e-60 goes on to rationals:
-    a tie, and that has few months, since a longer loan's denominator (1+i)^n - 1 has primes that no input cancels."""
-    with localcontext(Context(prec=100)):
-        value = getattr(_Exact(cases, k, Decimal), quantity)(*arguments)
-        if abs(value) < Decimal("1e-60"):
-            value = getattr(_Exact(cases, k, Fraction), quantity)(*arguments)
-    return int(value > 0) - int(value < 0)
+def _interest(amount: Any, annual: Any, months: int, month: int) -> Any:
+    if annual == 0 or month <= 1:
+        return amount * annual * month
+    growth = 1 + annual / 12
+    whole = growth**months
+    return amount * (annual * month * whole - 12 * (growth**month - 1)) / (whole - 1)

@@ -3,8 +3,8 @@
 Not the definition (`specs/relocation/1.0.0.md`, whose clauses are cited), and no validation of inputs.
 
 Deltas and the recovery are exact whole numbers. The wealth of staying, the wealth of moving and the gain are three
-accounts W(y) = W(0) u^y + a s(y) with u = 1 + r (RL-1), growth u^y and total s(y) = 1 + u + ... + u^(y-1). The gain is no
-difference of wealths, which would lose its digits. Accounts whose bound is too wide are run again in double-double.
+accounts W(y) = W(0) u^y + a s(y), with u = 1 + r and s(y) = 1 + u + ... + u^(y-1) (RL-1). The gain is an account of its
+own since a difference of wealths would lose its digits. An account whose bound is too wide runs in double-double.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,6 +21,8 @@ SPEC_VERSION = "1.0.0"
 
 Column = NDArray[Any]
 
+SALARIES = ("currentSalary", "newSalary")
+FIELDS = (*SALARIES, "currentMonthlyExpenses", "newMonthlyExpenses", "movingCosts", "currentSavings")
 NEVER = 9999
 
 
@@ -30,15 +32,16 @@ def compute(inputs: Mapping[str, Column]) -> Outputs:
 
 
 def _compute(inputs: Mapping[str, Column]) -> Outputs:
-    fields = ("currentSalary", "newSalary", "currentMonthlyExpenses", "newMonthlyExpenses", "movingCosts", "currentSavings")
-    decimals = [inputs[field].astype(np.float64) for field in fields]
+    decimals = [inputs[field] + 0.0 for field in FIELDS]  # -0.0 is 0 (C-2)
     annual_return = inputs["annualReturn"].astype(np.float64)
     years = inputs["yearsHorizon"].astype(np.int64)
-    salary, expense, net, months, *accounts = Decimals(decimals).exactly(_linear, np.arange(years.size))
+    linear = Decimals(decimals).exactly(_linear, np.arange(years.size))
+    salary, expense, net, months, *accounts = linear
+    openings, flows = accounts[:3], accounts[3:]
 
     case, year = ragged(years + 1)
     final = np.cumsum(years + 1) - 1
-    stay, move, gain = _wealth(accounts[:3], accounts[3:], annual_return, case, year, final, decimals)
+    stay, move, gain = _accounts(openings, flows, annual_return, case, year, final, decimals)
     return {
         "annualSalaryDelta": salary,
         "annualExpenseDelta": expense,
@@ -52,19 +55,20 @@ def _compute(inputs: Mapping[str, Column]) -> Outputs:
     }
 
 
-def _linear(unit: int, now: Column, then: Column, cost_now: Column, cost_then: Column, moving: Column, savings: Column) -> tuple[Column, ...]:
-    """RL-2, RL-3, and openings and flows of the three accounts of RL-5 and RL-6; exact, and rounded once by a division."""
+def _linear(unit: int, *columns: Column) -> tuple[Column, ...]:
+    """RL-2, RL-3, and openings and flows of the accounts of RL-5 and RL-6; exact, and rounded once by a division."""
+    now, then, cost_now, cost_then, moving, savings = columns
     salary, expense = then - now, 12 * (cost_then - cost_now)
     net = salary - expense
     months = np.minimum(-(-12 * moving // np.maximum(net, 1)), NEVER)
     months[(net <= 0).astype(bool)] = NEVER
     openings = savings, savings - moving, -moving
     flows = now - 12 * cost_now, then - 12 * cost_then, net
-    amounts = [(column / unit).astype(np.float64) for column in (salary, expense, net, *openings, *flows)]
+    amounts = [(amount / unit).astype(np.float64) for amount in (salary, expense, net, *openings, *flows)]
     return (*amounts[:3], months.astype(np.int64), *amounts[3:])
 
 
-def _wealth(
+def _accounts(
     openings: Sequence[Floats],
     flows: Sequence[Floats],
     annual_return: Floats,
@@ -79,14 +83,14 @@ def _wealth(
     growth, total = growth.ravel()[place], total.ravel()[place]
     # u has 2 U. Each year adds 3 U to u^y and, since nothing is subtracted, at most 4 U to s(y); then opening or flow,
     # product and sum.
-    share = (4 * year + 6) * U
+    error = (4 * year + 6) * U
     accounts = []
-    everywhere = slice(None)
-    for kind, at in enumerate((everywhere, everywhere, final)):
+    tables = np.arange(case.size)
+    for kind, at in enumerate((tables, tables, final)):
         rows, years = case[at], year[at]
         grown, added = openings[kind][rows] * growth[at], flows[kind][rows] * total[at]
         account = grown + added
-        wide = np.flatnonzero(too_wide(account, share[at] * (np.abs(grown) + np.abs(added))))
+        wide = np.flatnonzero(too_wide(account, error[at] * (np.abs(grown) + np.abs(added))))
         if wide.size:
             account[wide] = _settled(kind, rows[wide], years[wide], annual_return, decimals)
         accounts.append(account + 0.0)  # no -0.0
@@ -106,7 +110,7 @@ def _powers(factor: Floats, years: int) -> tuple[Floats, Floats]:
 def _settled(kind: int, cases: Column, years: Column, annual_return: Floats, decimals: Sequence[Floats]) -> Floats:
     """RL-5 and RL-6: an account of `cases` after `years`, by its recurrence in double-double.
 
-    At most 50 years of 1.2 turn an error of 2 DD of 1e7 a year into less than 1e-18.
+    At most 50 years with 2 DD each, of amounts below 3e11: less than 1e-16.
     """
     rows, row = np.unique(cases, return_inverse=True)
     now, then, cost_now, cost_then, moving, savings = (meaning(column[rows]) for column in decimals)

@@ -27,7 +27,7 @@ def in_slices(compute: Callable[[Mapping[str, Column]], Outputs], inputs: Mappin
     return {name: _joined([part[name] for part in parts]) for name in parts[0]}
 
 
-def _joined(pieces: list[Column | Table]) -> Column | Table:
+def _joined(pieces: list[Any]) -> Any:
     if not isinstance(pieces[0], tuple):
         return np.concatenate(pieces)
     counts, columns = zip(*pieces, strict=True)

@@ -16,7 +16,7 @@ from concordance.workspace import Workspace
 
 def checked(root: Path, engine: str = ENGINE, reference: str = REFERENCE, spec: str = SPEC) -> ModelCheck:
     workspace = Workspace(write_workspace(root, engine, reference, spec))
-    return check_model(workspace, workspace.spec("parking"))
+    return check_model(workspace, workspace.spec("parking"))[0]
 
 
 def test_two_right_implementations_agree(tmp_path: Path) -> None:
@@ -83,7 +83,7 @@ def test_what_cannot_be_loaded_blocks(tmp_path: Path, engine: str, says: str) ->
 
 def test_a_printed_value_that_is_wrong_blocks(tmp_path: Path) -> None:
     result = checked(tmp_path, spec=SPEC.replace('cost = "0.00"', 'cost = "0.01"'))
-    assert [(finding.verdict, finding.errors) for finding in result.findings] == [
+    assert [(finding.outcome, finding.errors) for finding in result.findings] == [
         ("refuted", ("printed by the sign at the gate",))
     ]
     assert not result.ok
@@ -97,7 +97,7 @@ def test_a_change_made_this_second_is_seen(tmp_path: Path) -> None:
 
 def test_two_workspaces_never_see_each_others_code(tmp_path: Path) -> None:
     right, wrong = write_workspace(tmp_path / "a"), write_workspace(tmp_path / "b", WRONG["wrong sign"])
-    results = [check_model(w, w.spec("parking")) for w in map(Workspace, (right, wrong, right))]
+    results = [check_model(w, w.spec("parking"))[0] for w in map(Workspace, (right, wrong, right))]
     assert [result.ok for result in results] == [True, False, True]
 
 

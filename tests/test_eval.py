@@ -28,7 +28,7 @@ def line(**changes: object) -> str:
 
 
 BAD = [
-    (line(colour=1), "colour", "is no input of emergency-fund"),
+    (line(colour=1), "colour", "is no input; the inputs are monthlyEssentialExpenses"),
     (line(targetMonths=...), "targetMonths", "is missing; must be a whole number from 1 to 36"),
     (line(targetMonths=True), "targetMonths", "must be a whole number from 1 to 36, not true"),
     (line(currentSavings="5"), "currentSavings", 'must be a number from 0 to 10000000, not "5"'),
@@ -38,7 +38,7 @@ BAD = [
     (line(currentSavings=-0.01), "currentSavings", "must be a number from 0 to 10000000, not -0.01"),
     (line(targetMonths=12.5), "targetMonths", "must be a whole number from 1 to 36, not 12.5"),
     (line(annualYield=1e-10), "annualYield", "must be 0 or at least 1e-9 in magnitude"),
-    ("[1, 2]", "", "inputs must be an object, not [1,2]"),
+    ("[1, 2]", "", "must be an object of inputs, not [1,2]"),
     (
         line().replace('"annualYield": 0', '"annualYield": 0, "annualYield": 0.1'),
         "",

@@ -92,7 +92,7 @@ GOOD = {"hours": 2, "rate": 1.5, "budget": 10, "member": False}
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        ({"colour": 1}, "colour: is no input of parking; its inputs are hours, rate, budget, member"),
+        ({"colour": 1}, "colour: is no input; the inputs are hours, rate, budget, member"),
         ({"rate": True}, "rate: must be a number from 0 to 10, not true"),
         ({"rate": "5"}, 'rate: must be a number from 0 to 10, not "5"'),
         ({"rate": None}, "rate: must be a number from 0 to 10, not null"),
@@ -124,7 +124,7 @@ def test_all_fields_at_fault_are_named_at_once() -> None:
 
 @pytest.mark.parametrize("given", [None, 5, "text", [GOOD]])
 def test_inputs_that_are_no_object_are_refused(given: object) -> None:
-    with pytest.raises(InvalidInputsError, match="must be an object"):
+    with pytest.raises(InvalidInputsError, match="must be an object of inputs"):
         parse_spec(SPEC, PATH).read_inputs(given)
 
 

@@ -1,0 +1,194 @@
+"""Implementations in any language: a command that reads inputs as JSON lines and writes an answer a line.
+
+The protocol is that of `concordance eval`: a line `{"outputs": {...}}` (or `{"errors": [...]}`) for each line of
+inputs, in order. What goes wrong is told apart: the command crashed, it hung, a line is no answer, or the number of
+lines is wrong. After a crash or a hang the command is started again behind the case that did it, a few times.
+"""
+
+from __future__ import annotations
+
+import os
+import selectors
+import shlex
+import signal
+import subprocess
+import tempfile
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, Any, Final
+
+from concordance.columns import from_answers
+from concordance.errors import JsonError, UnusableInputError
+from concordance.implementations import Crash, Run
+from concordance.numbers import json_text, parse_json
+from concordance.spec import Inputs, Spec
+
+PATIENCE: Final = 30.0
+"""Seconds that a command may take for its next answer."""
+
+_STARTS: Final = 4
+_LONGEST_LINE: Final = 64 * 2**20
+_SHOWN: Final = 60
+
+
+class CommandImplementation:
+    """One outside implementation of one model. `run` never raises for what the command does."""
+
+    def __init__(self, name: str, command: str, spec: Spec, folder: Path, patience: float = PATIENCE) -> None:
+        """Raises `UnusableInputError` if the command line cannot be split into words."""
+        self.side = name
+        self._spec = spec
+        self._folder = folder
+        self._patience = patience
+        try:
+            self._words = shlex.split(command)
+        except ValueError as error:
+            raise UnusableInputError(f"the command of {name} cannot be read: {error}", where=command) from None
+        if not self._words:
+            raise UnusableInputError(f"{name} has no command", hint="--impl NAME='COMMAND'")
+
+    def run(self, cases: Sequence[Inputs]) -> Run:
+        """Answer all cases; a case without an answer has a `Crash` that says why."""
+        answers: list[Any] = []
+        crashes: dict[int, Crash] = {}
+        for start in range(_STARTS):
+            stopped = self._attempt(cases, answers, crashes)
+            if stopped is None:
+                break
+            crashes[len(answers)] = stopped
+            answers.append({})
+            if start == _STARTS - 1 and len(answers) < len(cases):
+                given_up = Crash(self.side, "crashed", f"was not asked again after {_STARTS} crashes or hangs")
+                crashes |= dict.fromkeys(range(len(answers), len(cases)), given_up)
+                answers += [{}] * (len(cases) - len(answers))
+        return Run(from_answers(self._spec.outputs, answers), crashes)
+
+    def _attempt(self, cases: Sequence[Inputs], answers: list[Any], crashes: dict[int, Crash]) -> Crash | None:
+        """Ask for the cases that have no answer yet; what stopped the command at the next one, if anything did."""
+        left = cases[len(answers) :]
+        if not left:
+            return None
+        try:
+            with self._started(left) as (process, complaint):
+                lines = _Lines(process.stdout, self._patience)  # type: ignore[arg-type]
+                for _ in left:
+                    line = lines.next()
+                    if line is None:
+                        return self._ended(process, complaint, len(answers), len(cases), hung=lines.hung)
+                    answer = self._read(line)
+                    if isinstance(answer, Crash):
+                        crashes[len(answers)] = answer
+                    answers.append({} if isinstance(answer, Crash) else answer)
+                if lines.next() is not None:
+                    # Which answer belongs to which case cannot be told: none of them counts.
+                    many = Crash(self.side, "miscounted", f"wrote more lines than it was asked for ({len(cases)})")
+                    crashes |= dict.fromkeys(range(len(cases)), many)
+                return None
+        except OSError as error:
+            return Crash(self.side, "crashed", f"cannot be started: {error.strerror}: {self._words[0]}")
+
+    @contextmanager
+    def _started(self, cases: Sequence[Inputs]) -> Iterator[tuple[subprocess.Popen[bytes], IO[bytes]]]:
+        """The running command, being fed; it and all that it started are gone afterwards."""
+        with tempfile.TemporaryFile() as complaint:
+            process = subprocess.Popen(
+                self._words,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=complaint,
+                cwd=self._folder,
+                start_new_session=True,
+            )
+            feeder = threading.Thread(target=_feed, args=(process.stdin, cases), daemon=True)
+            feeder.start()
+            try:
+                yield process, complaint
+            finally:
+                with suppress(ProcessLookupError, PermissionError):
+                    os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+                feeder.join()
+                if process.stdout:
+                    process.stdout.close()
+
+    def _read(self, line: bytes) -> dict[str, Any] | Crash:
+        try:
+            value = parse_json(line)
+        except JsonError as error:
+            return Crash(self.side, "garbled", f"{error}: {_excerpt(line)}")
+        if isinstance(value, dict) and isinstance(value.get("outputs"), dict):
+            outputs: dict[str, Any] = value["outputs"]
+            return outputs
+        if isinstance(value, dict) and "errors" in value:
+            return Crash(self.side, "refused", f"answered errors for inputs of the contract: {_excerpt(line)}")
+        return Crash(self.side, "garbled", f'no object with "outputs" or "errors": {_excerpt(line)}')
+
+    def _ended(
+        self, process: subprocess.Popen[bytes], complaint: IO[bytes], answered: int, asked: int, *, hung: bool
+    ) -> Crash:
+        if hung:
+            return Crash(self.side, "hung", f"no answer within {self._patience:g} s")
+        try:
+            status = process.wait(self._patience)
+        except subprocess.TimeoutExpired:
+            return Crash(self.side, "hung", "closed its output and did not end")
+        if status == 0:
+            return Crash(self.side, "miscounted", f"ended after {answered} answers to {asked} cases")
+        complaint.seek(0)
+        said = complaint.read().decode("utf-8", "replace").strip().split("\n")
+        return Crash(self.side, "crashed", f"{_status(status)}: {_telling(said)}")
+
+
+class _Lines:
+    """Lines of a stream as they come, each within a time."""
+
+    def __init__(self, stream: IO[bytes], patience: float) -> None:
+        self._stream = stream
+        self._patience = patience
+        self._ready: list[bytes] = []
+        self._rest = b""
+        self.hung = False
+        self._selector = selectors.DefaultSelector()
+        self._selector.register(stream, selectors.EVENT_READ)
+
+    def next(self) -> bytes | None:
+        """The next line, or None at the end or when `hung` says that none came in time."""
+        while not self._ready:
+            if not self._selector.select(self._patience):
+                self.hung = True
+                return None
+            block = os.read(self._stream.fileno(), 1 << 20)
+            if not block:
+                last, self._rest = self._rest, b""
+                return last or None
+            *self._ready, self._rest = (self._rest + block).split(b"\n")
+            if len(self._rest) > _LONGEST_LINE:
+                return self._rest[:_SHOWN]
+            self._ready.reverse()
+        return self._ready.pop()
+
+
+def _feed(stream: IO[bytes], cases: Sequence[Inputs]) -> None:
+    with suppress(BrokenPipeError, ValueError):
+        for case in cases:
+            stream.write(json_text(case).encode("utf-8") + b"\n")
+            stream.flush()
+    with suppress(BrokenPipeError):
+        stream.close()
+
+
+def _status(status: int) -> str:
+    return f"killed by {signal.Signals(-status).name}" if status < 0 else f"exit status {status}"
+
+
+def _telling(said: Sequence[str]) -> str:
+    """The line of an interpreter's complaint that names the error."""
+    named = [line.strip() for line in said if "Error" in line]
+    return (named or [said[-1].strip()])[-1] or "said nothing"
+
+
+def _excerpt(line: bytes) -> str:
+    text = line.decode("utf-8", "replace")
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"

@@ -1,0 +1,95 @@
+"""Sign a manifest and check its signature: an in-toto statement in a DSSE envelope, Ed25519, by securesystemslib.
+
+A signature file is named by the digest of the manifest that it signs, so that it can be written before the manifest
+takes effect. What a signature proves is who released, not that the answers are right. Needs the extra
+`concordance-key[sign]`.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Final
+
+from concordance.errors import UnusableInputError
+from concordance.numbers import canonical_json, sha256_hex
+
+PAYLOAD_TYPE: Final = "application/vnd.in-toto+json"
+STATEMENT_TYPE: Final = "https://in-toto.io/Statement/v1"
+PREDICATE_TYPE: Final = "urn:concordance:release:v1"
+_INSTALL: Final = "pip install 'concordance-key[sign]'"
+
+
+def signature_name(manifest: bytes) -> str:
+    """The path inside `vectors/` of the signature of a manifest."""
+    return f"signatures/{sha256_hex(manifest)}.dsse.json"
+
+
+def sign_manifest(manifest: bytes, release: dict[str, Any], key: Path) -> bytes:
+    """A DSSE envelope over a statement that names the manifest's digest and the release it was made for.
+
+    Raises `UnusableInputError` if the file is no unencrypted Ed25519 private key in PEM.
+    """
+    dsse, signers = _library()
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+    from cryptography.hazmat.primitives.serialization import load_pem_private_key
+
+    try:
+        private = load_pem_private_key(key.read_bytes(), None)
+    except OSError as error:
+        raise UnusableInputError(error.strerror or "cannot be read", where=str(key)) from None
+    except (ValueError, TypeError):
+        private = None
+    if not isinstance(private, Ed25519PrivateKey):
+        hint = "make one with: openssl genpkey -algorithm ed25519 -out key.pem"
+        raise UnusableInputError("is no unencrypted Ed25519 private key in PEM", where=str(key), hint=hint)
+    statement = {
+        "_type": STATEMENT_TYPE,
+        "subject": [{"name": "vectors/manifest.json", "digest": {"sha256": sha256_hex(manifest)}}],
+        "predicateType": PREDICATE_TYPE,
+        "predicate": release,
+    }
+    envelope = dsse.Envelope(canonical_json(statement), PAYLOAD_TYPE, {})
+    envelope.sign(signers.CryptoSigner(private))
+    return json.dumps(envelope.to_dict(), indent=2).encode("ascii") + b"\n"
+
+
+def signature_fault(manifest: bytes, envelope: bytes | None, public_key: Path) -> str | None:
+    """Why a manifest is not signed with this key, or None if it is.
+
+    Raises `UnusableInputError` if the file is no public key in PEM.
+    """
+    dsse, signers = _library()
+    from cryptography.hazmat.primitives.serialization import load_pem_public_key
+    from securesystemslib.exceptions import UnverifiedSignatureError, VerificationError
+
+    try:
+        key = signers.SSlibKey.from_crypto(load_pem_public_key(public_key.read_bytes()))
+    except OSError as error:
+        raise UnusableInputError(error.strerror or "cannot be read", where=str(public_key)) from None
+    except ValueError:
+        hint = "make one with: openssl pkey -in key.pem -pubout -out public.pem"
+        raise UnusableInputError("is no public key in PEM", where=str(public_key), hint=hint) from None
+    if envelope is None:
+        return "is not signed"
+    try:
+        signed = dsse.Envelope.from_dict(json.loads(envelope))
+        signed.verify([key], 1)
+        statement = json.loads(signed.payload)
+        digests = [subject["digest"]["sha256"] for subject in statement["subject"]]
+    except (VerificationError, UnverifiedSignatureError):
+        return "is not signed with this key"
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return "has a signature file that is no DSSE envelope of a statement"
+    if signed.payload_type != PAYLOAD_TYPE or digests != [sha256_hex(manifest)]:
+        return "is not what the signature is about"
+    return None
+
+
+def _library() -> tuple[Any, Any]:
+    try:
+        import cryptography  # noqa: F401
+        from securesystemslib import dsse, signer
+    except ImportError:
+        raise UnusableInputError("signing needs the extra packages", hint=_INSTALL) from None
+    return dsse, signer

@@ -1,0 +1,1 @@
+"""Production implementations of this workspace, a module a model."""

@@ -1,0 +1,1 @@
+"""Reference implementations of this workspace, a module a model."""
