@@ -10,16 +10,18 @@ and `recover` brings it back if the process died between the two renames. Caller
 from __future__ import annotations
 
 import ctypes
+import errno
 import os
 import shutil
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 
 def replace_folder(target: Path, changes: Mapping[str, bytes]) -> None:
     """Make `target` hold its present files with `changes` (relative path to content) written over them."""
-    staged = _staged(target)
+    staged = staged_path(target)
     if target.exists():
         shutil.copytree(target, staged)
     else:
@@ -37,6 +39,22 @@ def replace_folder(target: Path, changes: Mapping[str, bytes]) -> None:
     recover(target)
 
 
+def replace_file(target: Path, content: bytes) -> None:
+    """Write one file, whole or not at all, and to the disk. Raises `OSError`, and then leaves what was there."""
+    target = target.resolve()
+    if target.exists() and not target.is_file():
+        raise OSError(errno.EINVAL, "is not a regular file")
+    staged = staged_path(target)
+    try:
+        staged.write_bytes(content)
+        _flush(staged)
+        staged.replace(target)
+    except OSError:
+        with suppress(OSError):
+            staged.unlink()
+        raise
+
+
 def recover(target: Path) -> list[Path]:
     """Clear away what a killed `replace_folder` left beside `target`; the paths that were removed or brought back."""
     aside = _aside(target)
@@ -44,14 +62,15 @@ def recover(target: Path) -> list[Path]:
     if aside.exists() and not target.exists():
         os.rename(aside, target)
         cleared.append(aside)
-    for leftover in (_staged(target), aside):
+    for leftover in (staged_path(target), aside):
         if leftover.exists():
             shutil.rmtree(leftover)
             cleared.append(leftover)
     return cleared
 
 
-def _staged(target: Path) -> Path:
+def staged_path(target: Path) -> Path:
+    """Where what is to replace a file or folder is written first."""
     return target.with_name(f".{target.name}.staged")
 
 

@@ -15,6 +15,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from typing import Any, Final, Literal, TypeAlias
 
 from concordance.cases import COUNT, Case, generate
+from concordance.changelog import Settled, read_settled, settled_name
 from concordance.columns import MISSING, Columns
 from concordance.commands import PATIENCE, CommandImplementation
 from concordance.compare import Comparison, Difference, compare
@@ -61,6 +62,8 @@ class Finding:
     errors: tuple[str, ...]
     replay: str
     simplest: Simplest | None = None
+    verdict: str = ""
+    """A person's judgement of whose fault it is, once it is settled."""
 
 
 @dataclass(frozen=True)
@@ -123,7 +126,8 @@ def check_model(
         return [ModelCheck(spec.model, spec.version, broken=str(error))]
     for name, command in (others or {}).items():
         compared.append(CommandImplementation(name, command, spec, workspace.root, patience))
-    checks = [_Check(workspace, spec, reference, implementation) for implementation in compared]
+    verdicts = {finding.case: finding.verdict for finding in settled_findings(workspace, spec)}
+    checks = [_Check(workspace, spec, reference, implementation, verdicts) for implementation in compared]
     for start in range(0, len(cases), CHUNK):
         chunk = cases[start : start + CHUNK]
         expected = reference.run([case.inputs for case in chunk])
@@ -133,6 +137,14 @@ def check_model(
     for check in checks:
         check.simplify()
     return [check.result for check in checks]
+
+
+def settled_findings(workspace: Workspace, spec: Spec) -> list[Settled]:
+    """The findings of this version that a person has judged. Raises `VectorsError` if their file is malformed."""
+    path = f"changelog/{settled_name(spec.model)}"
+    if not (workspace.root / path).is_file():
+        return []
+    return [finding for finding in read_settled(workspace.read_bytes(path), path) if finding.version == spec.version]
 
 
 def reference_answers(workspace: Workspace, spec: Spec, cases: Sequence[Case]) -> list[dict[str, Any]]:
@@ -152,12 +164,18 @@ class _Check:
     """One implementation being compared with the reference."""
 
     def __init__(
-        self, workspace: Workspace, spec: Spec, reference: Implementation, implementation: Implementation
+        self,
+        workspace: Workspace,
+        spec: Spec,
+        reference: Implementation,
+        implementation: Implementation,
+        verdicts: Mapping[str, str],
     ) -> None:
         self.result = ModelCheck(spec.model, spec.version, implementation.side)
         self._command = f"{workspace.command} check {spec.model}"
         self._spec = spec
         self._reference = reference
+        self._verdicts = verdicts
         self._implementation = implementation
 
     def compare(self, cases: Sequence[Case], expected: Run) -> None:
@@ -221,7 +239,8 @@ class _Check:
         replay = f"{self._command} --case {case.id}"
         if case.kind == "given":
             replay = f"{self._command} --inputs {shlex.quote(json_text(case.inputs))}"
-        finding = Finding(case, outcome, clause, tuple(differences), left_out, errors, replay)
+        verdict = self._verdicts.get(case.id, "")
+        finding = Finding(case, outcome, clause, tuple(differences), left_out, errors, replay, verdict=verdict)
         self.result.findings.append(finding)
 
     def _confirm_printed(self, case: Case, expected: Columns, place: int) -> None:

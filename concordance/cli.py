@@ -18,6 +18,8 @@ import click
 from concordance import __version__
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from concordance.cases import Case
     from concordance.spec import Spec
     from concordance.workspace import Workspace
@@ -124,7 +126,7 @@ def check(
     from concordance.console import check_json, check_text
 
     workspace = _workspace(ctx)
-    specs = [workspace.spec(model) for model in models or workspace.models]
+    specs = [workspace.spec(model) for model in _chosen(workspace, models)]
     cases = [_cases(spec, count, identifiers, inputs) for spec in specs]
     others = dict(_named(command) for command in commands)
     results = []
@@ -213,7 +215,7 @@ def export(ctx: click.Context, models: tuple[str, ...]) -> None:
     from concordance.publish import export as write
 
     workspace = _workspace(ctx)
-    result = write(workspace, models or workspace.models, _say)
+    result = write(workspace, _chosen(workspace, models), _say)
     if not result.ok:
         for problem in result.refused:
             click.echo(str(problem))
@@ -237,7 +239,7 @@ def verify(ctx: click.Context, models: tuple[str, ...], public_key: Path | None)
     from concordance.publish import verify_signature
 
     workspace = _workspace(ctx)
-    chosen = models or workspace.models
+    chosen = _chosen(workspace, models)
     problems = find_problems(workspace, chosen)
     if public_key is not None:
         problems += verify_signature(workspace, public_key)
@@ -261,13 +263,11 @@ def release(
     ctx: click.Context, model: str, version: str, why: str, approver: str, key: Path | None, dry_run: bool
 ) -> None:
     """Release VERSION of MODEL: examine every condition, then write vectors, changelog entry and manifest."""
-    import datetime
-
     from concordance.console import conditions_text
     from concordance.release import Request, commit, examine
 
     workspace = _workspace(ctx)
-    today = datetime.datetime.now(datetime.UTC).date().isoformat()
+    today = _now().date().isoformat()
     examined = examine(workspace, Request(model, version, why, approver, today), key)
     click.echo(conditions_text(examined.conditions))
     if not examined.ok:
@@ -276,8 +276,7 @@ def release(
     if dry_run:
         click.echo(f"\n{examined.files[f'changelog/{model}/{version}.md'].decode()}")
         return
-    commit(workspace, examined, _say)
-    for path in examined.files:
+    for path in commit(workspace, examined, _say):
         click.echo(f"wrote {path}")
 
 
@@ -307,7 +306,7 @@ def changelog(ctx: click.Context, models: tuple[str, ...], since: str | None, on
     from concordance.release import entries
 
     workspace = _workspace(ctx)
-    chosen = models or workspace.models
+    chosen = _chosen(workspace, models)
     if only_check:
         problems = list(changelog_problems(workspace, chosen))
         for problem in problems:
@@ -332,10 +331,78 @@ def gate(ctx: click.Context, models: tuple[str, ...], base: str | None, form: st
     from concordance.gate import run_gate
 
     workspace = _workspace(ctx)
-    result = run_gate(workspace, models or workspace.models, base)
+    result = run_gate(workspace, _chosen(workspace, models), base)
     click.echo(gate_text(result, form))
     if not result.ok:
         ctx.exit(FINDING)
+
+
+@main.command()
+@click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
+def init(folder: Path) -> None:
+    """Make a workspace of your own in DIR, a new or empty folder, ready for its first model."""
+    from concordance.scaffold import init as make
+
+    make(folder, click.echo)
+    click.echo(f"next, in {folder}: concordance new MODEL")
+
+
+@main.command()
+@click.argument("model")
+@click.option("--title", help="The title of its spec; the name, unless given.")
+@click.pass_context
+def new(ctx: click.Context, model: str, title: str | None) -> None:
+    """Add MODEL, such as car-loan, to the workspace: an example that passes the gate, to be rewritten."""
+    from concordance.scaffold import new_model
+
+    workspace = _workspace(ctx)
+    for path in new_model(workspace, model, title):
+        click.echo(f"wrote {path.relative_to(workspace.root).as_posix()}")
+    click.echo(f"next: {workspace.command} check {model}")
+
+
+@main.command()
+@click.argument("models", nargs=-1, metavar="[MODEL]...")
+@click.option("-o", "--output", "path", type=_PATH, required=True, metavar="FILE", help="Where to write the page.")
+@click.pass_context
+def report(ctx: click.Context, models: tuple[str, ...], path: Path) -> None:
+    """Check each MODEL (default: all) and write what was found as an HTML page that stands alone."""
+    from concordance.atomic import replace_file
+    from concordance.cases import generate
+    from concordance.check import check_model
+    from concordance.errors import UnusableInputError
+    from concordance.report import render_report
+
+    workspace = _workspace(ctx)
+    specs = {model: workspace.spec(model) for model in _chosen(workspace, models)}
+    cases = {model: generate(spec) for model, spec in specs.items()}
+    results = []
+    with _progress(sum(map(len, cases.values())), "checking") as progress:
+        for model, spec in specs.items():
+            results += check_model(workspace, spec, cases[model], progress)
+    page = render_report(workspace, results, specs, cases, f"{_now():%Y-%m-%d %H:%M} UTC")
+    try:
+        replace_file(path, page.encode("utf-8"))
+    except OSError as error:
+        raise UnusableInputError(error.strerror or "cannot be written", where=str(path)) from None
+    click.echo(f"wrote {path}")
+    blocked = sorted({result.model for result in results if not result.ok})
+    if blocked:
+        click.echo(f"BLOCKED: {', '.join(blocked)}")
+        ctx.exit(FINDING)
+
+
+def _chosen(workspace: Workspace, models: tuple[str, ...]) -> tuple[str, ...]:
+    """The models that were named, or all; a gate that checked nothing must not pass."""
+    if not (models or workspace.models):
+        raise click.UsageError("this workspace has no models yet; make one with: concordance new MODEL")
+    return models or workspace.models
+
+
+def _now() -> datetime:
+    from datetime import UTC, datetime
+
+    return datetime.now(UTC)
 
 
 @contextmanager

@@ -19,7 +19,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from concordance.numbers import NON_FINITE
+from concordance.numbers import NON_FINITE, json_text
 from concordance.spec import Column, Output
 
 Rows: TypeAlias = list[dict[str, Any]]
@@ -35,7 +35,7 @@ class _Missing:
 
 MISSING: Final = _Missing()
 _NUMBERS: Final = frozenset({float, int})
-_NO_NUMBERS: Final = frozenset({str, bool, type(None), list, dict, _Missing})
+_PLAIN: Final = frozenset({str, bool, type(None), _Missing})
 
 
 @dataclass
@@ -166,14 +166,14 @@ def leaf(values: Sequence[Any]) -> Leaf:
 
 def _mixed_leaf(values: Sequence[Any]) -> Leaf:
     odd = {place: value for place, value in enumerate(values) if type(value) not in _NUMBERS}
-    if set(map(type, odd.values())) <= _NO_NUMBERS:
+    if set(map(type, odd.values())) <= _PLAIN or all(type(v) in _PLAIN or _is_json(v) for v in odd.values()):
         try:
             numbers = np.array([0.0 if place in odd else value for place, value in enumerate(values)], np.float64)
             if np.isfinite(numbers).all():
                 return Leaf(numbers, odd)
         except OverflowError:
             pass
-    return _mixed_leaf([as_json(value) for value in values])
+    return _mixed_leaf([as_json(value) for value in values])  # shown as Python would where JSON could not carry it
 
 
 def as_json(value: Any) -> Any:
@@ -182,7 +182,7 @@ def as_json(value: Any) -> Any:
     What JSON could not carry is shown as Python would.
     """
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return value if type(value) in _NO_NUMBERS else repr(value)
+        return value if type(value) in _PLAIN or _is_json(value) else repr(value)
     try:
         number = float(value)
     except OverflowError:
@@ -190,6 +190,14 @@ def as_json(value: Any) -> Any:
     if math.isfinite(number):
         return number
     return "NaN" if math.isnan(number) else NON_FINITE[number]
+
+
+def _is_json(value: Any) -> bool:
+    try:
+        json_text(value)
+    except (TypeError, ValueError):
+        return False
+    return isinstance(value, (list, dict))
 
 
 def _array_leaf(name: str, given: Any, count: int) -> Leaf:

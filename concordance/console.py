@@ -32,7 +32,7 @@ def case_line(case: Case) -> str:
 def check_text(results: Sequence[ModelCheck]) -> str:
     """A check as a person reads it: findings first, the table last."""
     blocks = [_findings_text(result) for result in results if result.findings or result.broken]
-    return "\n\n".join([*blocks, _summary(results)])
+    return encodable("\n\n".join([*blocks, _summary(results)]))
 
 
 def check_json(results: Sequence[ModelCheck]) -> str:
@@ -42,7 +42,12 @@ def check_json(results: Sequence[ModelCheck]) -> str:
         "tolerance": TOLERANCE._asdict(),
         "models": [_model_data(result) for result in results],
     }
-    return json.dumps(report, indent=2, ensure_ascii=False)
+    return encodable(json.dumps(report, indent=2, ensure_ascii=False))
+
+
+def encodable(text: str) -> str:
+    """Text with halves of surrogate pairs, which no output can carry, as the escapes that JSON too would read."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def conditions_text(conditions: Sequence[Condition]) -> str:
@@ -56,7 +61,8 @@ def conditions_text(conditions: Sequence[Condition]) -> str:
 
 def gate_text(gate: Gate, form: str) -> str:
     """The gate's result as text, JSON, JUnit XML or GitHub annotations."""
-    return {"text": _gate_lines, "json": _gate_json, "junit": _gate_junit, "github": _gate_github}[form](gate)
+    forms = {"text": _gate_lines, "json": _gate_json, "junit": _gate_junit, "github": _gate_github}
+    return encodable(forms[form](gate))
 
 
 def _gate_lines(gate: Gate) -> str:
@@ -199,6 +205,7 @@ def _finding_text(finding: Finding) -> str:
         lines += [f"    … and {left_out} more differences"] if left_out else []
     lines += [f"    clause  {finding.clause}"] if finding.clause else []
     lines += [f"    inputs  {json_text(case.inputs)}", f"    replay  {finding.replay}"]
+    lines += [f"    verdict {finding.verdict}"] if finding.verdict else []
     if finding.simplest:
         first = finding.simplest.first
         values = f"expected {_shown(first.expected)}, got {_shown(first.got)}"
@@ -236,6 +243,7 @@ def _finding_data(finding: Finding) -> dict[str, Any]:
         "case": finding.case.id,
         "kind": finding.case.kind,
         "outcome": finding.outcome,
+        "verdict": finding.verdict or None,
         "rationale": finding.case.rationale,
         "clause": finding.clause,
         "inputs": finding.case.inputs,

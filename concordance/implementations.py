@@ -13,6 +13,7 @@ import itertools
 import sys
 import traceback
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, SourceFileLoader
@@ -69,6 +70,8 @@ class Loaded:
 
     def __init__(self, side: Side, spec: Spec, module: ModuleType, root: Path) -> None:
         self.side: str = side
+        # A list that an implementation sorts in place would be another question to the next one.
+        self._has_lists = any(field.type == "list" for field in spec.inputs)
         self._spec = spec
         self.module = module
         self._root = root
@@ -96,7 +99,7 @@ class Loaded:
         return Run(from_answers(self._spec.outputs, answers), crashes)
 
     def _answer(self, case: Inputs) -> dict[str, Any]:
-        answer = self.module.compute(dict(case))
+        answer = self.module.compute(deepcopy(case) if self._has_lists else dict(case))
         if not isinstance(answer, dict):
             raise TypeError(f"compute() returned {type(answer).__name__}, not a dict of outputs")
         return answer

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from concordance.atomic import replace_file, staged_path
 from concordance.cases import case_by_id, generate
 from concordance.change import (
     ClauseChanges,
@@ -113,8 +114,10 @@ def examine(workspace: Workspace, request: Request, key: Path | None = None) -> 
     return release
 
 
-def commit(workspace: Workspace, release: Release, say: Callable[[str], None] = lambda _: None) -> None:
-    """Write an examined release, all or nothing. Raises `WorkspaceError` for the built-in workspace."""
+def commit(workspace: Workspace, release: Release, say: Callable[[str], None] = lambda _: None) -> list[str]:
+    """Write an examined release, all or nothing; the paths written. Raises `WorkspaceError` for the built-in
+    workspace.
+    """
     from filelock import FileLock
 
     workspace.require_writable()
@@ -129,6 +132,7 @@ def commit(workspace: Workspace, release: Release, say: Callable[[str], None] = 
                 _write(workspace.root / name, content)
         _write(workspace.root / manifest, release.files[manifest])
         recover(workspace)
+    return [*created, manifest]
 
 
 def recover(workspace: Workspace, say: Callable[[str], None] = lambda _: None) -> None:
@@ -143,12 +147,11 @@ def recover(workspace: Workspace, say: Callable[[str], None] = lambda _: None) -
     listed = _listed_digests(workspace)
     for name, digest in created.items():
         path = workspace.root / name
-        for leftover in (path.with_name(f".{path.name}.writing"), path):
+        for leftover in (staged_path(path), path):
             if leftover.exists() and not (leftover == path and (digest in listed or _digest(path) != digest)):
                 leftover.unlink()
                 say(f"removed {leftover.relative_to(workspace.root)}, left by an interrupted release")
-    temporary = workspace.root / "vectors" / f".{MANIFEST}.writing"
-    temporary.unlink(missing_ok=True)
+    staged_path(workspace.root / "vectors" / MANIFEST).unlink(missing_ok=True)
     journal.unlink()
 
 
@@ -313,9 +316,8 @@ class _Examination:
         if self._moves.moved:
             reasons.append(f"{self._moves.moved} of {self._moves.asked} published cases have another answer")
         because = f" ({'; '.join(reasons)})" if reasons else ""
-        return [
-            f"after {self._previous} this must be {' or '.join(reversed(fitting))}, not {self._request.version}{because}"
-        ]
+        versions = " or ".join(reversed(fitting))
+        return [f"after {self._previous} this must be {versions}, not {self._request.version}{because}"]
 
     def _old_cases(self) -> list[dict[str, Any]]:
         assert self._previous is not None
@@ -401,11 +403,5 @@ def _open_journal(path: Path, content: bytes) -> None:
 
 
 def _write(path: Path, content: bytes) -> None:
-    """Write a file whole or not at all, and to the disk."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.writing")
-    with temporary.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    temporary.replace(path)
+    replace_file(path, content)

@@ -13,6 +13,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
 from functools import cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -26,7 +27,6 @@ from concordance.cases import Case
 from concordance.check import Deviation, Finding, ModelCheck
 from concordance.columns import MISSING
 from concordance.compare import TOLERANCE, Difference
-from concordance.console import percent
 from concordance.numbers import json_text, sha256_hex
 from concordance.spec import Flag, Input, Inputs, Output, Spec
 from concordance.vectors import DISCLAIMER, MANIFEST, read_manifest, read_vectors, vectors_name
@@ -464,9 +464,11 @@ def _differs(names: Sequence[str], findings: Sequence[Finding]) -> dict[str, str
 
 
 def _share_text(share: float) -> str:
-    """A share of the allowance: percents, or times, or a power of ten."""
+    """A share of the allowance: percents, or times, or a power of ten; one or two digits of it."""
+    if share < 0.1:
+        return f"{Decimal(f'{100 * share:.1g}'):f} %" if share else "0 %"
     if share < 10:
-        return percent(share)
+        return f"{100 * share:.0f} %"
     if share < 1_000_000:
         return f"{float(f'{share:.2g}'):,.0f} times"
     digit, _, power = f"{min(share, 9e307):.0e}".partition("e+")
@@ -479,12 +481,12 @@ _SUPERSCRIPTS: Final = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"
 
 def _chart_summary(rows: Sequence[_OutputRow]) -> str:
     """The chart in a sentence, for those who do not see it."""
-    said = [
-        f"{row.name} {row.shown}{f', differs in {row.differs} cases' if row.wrong else ''}"
-        for row in rows
-        if not row.exact or row.wrong
-    ]
-    return "; ".join(said) or "every output must match exactly"
+    said = []
+    for row in rows:
+        differs = f", cases that differ: {row.differs}" if row.wrong else ""
+        if differs or not row.exact:
+            said.append(f"{row.name} {'must match exactly' if row.exact else row.shown}{differs}")
+    return "; ".join(said)
 
 
 @cache

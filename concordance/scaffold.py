@@ -18,6 +18,7 @@ from typing import Final
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from concordance.errors import WorkspaceError
+from concordance.spec import shown
 from concordance.workspace import Workspace, builtin_workspace, is_workspace
 
 _CONVENTIONS: Final = "specs/CONVENTIONS.md"
@@ -36,6 +37,7 @@ _MODEL_FILES: Final[Mapping[str, str]] = {
     "reference_impl/{module}.py": "model/reference.py.j2",
     "tests/test_{module}.py": "model/test_model.py.j2",
 }
+_LONGEST_NAME: Final = 60
 
 
 def init(folder: Path, say: Callable[[str], None] = lambda _: None) -> list[Path]:
@@ -49,7 +51,7 @@ def init(folder: Path, say: Callable[[str], None] = lambda _: None) -> list[Path
         )
     files = {_CONVENTIONS: builtin_workspace().read_bytes(_CONVENTIONS), **dict.fromkeys(_EMPTY, b"")}
     files |= {path: _rendered(template) for path, template in _WORKSPACE_FILES.items()}
-    written = _write(folder, files, hint="choose a new or empty folder, or move them away")
+    written = _write(folder, files, hint="choose a new or empty folder, or move what is there")
     for path in written:
         say(f"wrote {path}")
     return written
@@ -67,14 +69,14 @@ def new_model(workspace: Workspace, name: str, title: str | None = None, version
     if name in workspace.models:
         raise WorkspaceError(f'has a model "{name}" already', where="specs", hint="choose another name")
     words = {"name": name, "module": name.replace("-", "_"), "version": version}
-    shown = words | {
+    values = words | {
         "title": title,
-        # A JSON text is a TOML basic string, but for the one control character that JSON lets through (see `_title`).
+        # A text in JSON is one in TOML: control characters, on which they differ, are in no title.
         "quoted_title": json.dumps(title, ensure_ascii=False),
         "prefix": clause_prefix(name),
     }
-    files = {path.format(**words): _rendered(template, shown) for path, template in _MODEL_FILES.items()}
-    return _write(workspace.root, files, hint="choose another name, or move them away")
+    files = {path.format(**words): _rendered(template, values) for path, template in _MODEL_FILES.items()}
+    return _write(workspace.root, files, hint="choose another name, or move what is there")
 
 
 def clause_prefix(name: str) -> str:
@@ -85,10 +87,10 @@ def clause_prefix(name: str) -> str:
 
 
 def _check_name(name: str) -> None:
-    if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name):
+    if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name) or len(name) > _LONGEST_NAME:
         raise WorkspaceError(
-            f"{json.dumps(name, ensure_ascii=False)} cannot name a model",
-            hint='use lower-case letters, digits and single hyphens, a letter first, such as "car-loan"',
+            f"{shown(name)} cannot name a model",
+            hint=f"use lower-case letters, digits and single hyphens, a letter first, at most {_LONGEST_NAME} in all",
         )
     if keyword.iskeyword(name):
         raise WorkspaceError(f'"{name}" cannot name a model, being a word of Python', hint=f'try "{name}-model"')
@@ -96,7 +98,7 @@ def _check_name(name: str) -> None:
 
 def _check_version(version: str) -> None:
     if not re.fullmatch(r"\d+\.\d+\.\d+", version, re.ASCII):
-        raise WorkspaceError(f'"{version}" is no version', hint="use MAJOR.MINOR.PATCH, such as 1.0.0")
+        raise WorkspaceError(f"{shown(version)} is no version", hint="use MAJOR.MINOR.PATCH, such as 1.0.0")
 
 
 def _title(name: str, title: str | None) -> str:

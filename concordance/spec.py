@@ -173,7 +173,7 @@ class Flag(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
 class Edge(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """A hand-picked case. `printed` holds values that `source` printed, at the precision that it printed them."""
 
-    inputs: dict[str, Value]
+    inputs: dict[str, Any]
     rationale: str
     flags: tuple[str, ...] = ()
     source: str = ""
@@ -361,7 +361,7 @@ class _Reader:
     """The Markdown of one page as blocks; inline marks stay as written."""
 
     def __init__(self, text: str, path: str) -> None:
-        from markdown_it import MarkdownIt  # the only user
+        from markdown_it import MarkdownIt
 
         parser = MarkdownIt("commonmark")
         parser.core.ruler.disable(["inline", "text_join"])
@@ -455,6 +455,10 @@ def _list_faults(field: Input, earlier: Sequence[Input]) -> Iterator[str]:
         return
     if not field.items:
         yield f"{field.name} needs items"
+    names = [item.name for item in field.items]
+    for place, name in enumerate(names):
+        if name in names[:place]:
+            yield f"the name {name} comes twice in {field.name}"
     yield from _draw_faults(as_length(field), field.draw, earlier)
     for place, item in enumerate(field.items):
         if item.type == "list":
@@ -521,7 +525,8 @@ def _profile_faults(profile: Profile, inputs: Sequence[Input]) -> Iterator[str]:
             yield f'the profile "{profile.name}" draws {name}, which is no input'
         else:
             place = names.index(name)
-            yield from _draw_faults(inputs[place], draw, inputs[:place])
+            field = inputs[place]
+            yield from _draw_faults(as_length(field) if field.type == "list" else field, draw, inputs[:place])
 
 
 def _check_edges(spec: Spec, block: _Block) -> None:

@@ -14,7 +14,8 @@ falls, then rises, then falls (each part may be missing), and if n' >= n, nothin
 2. n' >= n, i <= i': L' >= L, and a dearer, longer loan is repaid later: B' >= B. So step <= 0, and position <= -c <= 0.
 3. n' >= n, i > i': the coefficients are (P - P', +, -), so that step is -, +, - at most. Suppose step(0) <= 0. If
    P >= P', step stays <= 0. If P < P', then i B <= i' B' at the end m of the rise, hence B <= B', and
-   position(m) <= (P - P') m + B - B' <= 0. Either way the position never gets above 0.
+   position(m) <= (P - P') m + B - B' <= 0. Either way the position never gets above 0. If n' = n, step is 0 at n too,
+   and so changes sign before n once at most: a rise that begins at once lasts to n.
 4. n' < n: at the end step is that of the current loan, >= 0. If i > i', -, +, - then leaves -, + at most. If i <= i',
    P' > P, and the coefficients are (P - P', -, +), or two of them are one: -, + at most.
 So up to the end of the first rise "position > 0" turns true once at most, and a bisection finds where.
@@ -272,7 +273,7 @@ def _ahead(pair: _Pair) -> tuple[Floats, Floats]:
     hopeful = np.flatnonzero((months[1] < months[0]) | (rate[0] > rate[1]))
     pair = pair.take(hopeful)
     top = pair.cases.months[0].copy()  # the end of the first rise
-    longer = np.flatnonzero(pair.cases.months[1] >= top)
+    longer = np.flatnonzero(pair.cases.months[1] > top)
     top[longer] = _end_of_rise(pair.take(longer))
 
     ahead = np.flatnonzero(pair.sign("position", top) > 0)
@@ -291,7 +292,7 @@ def _ahead(pair: _Pair) -> tuple[Floats, Floats]:
 
 
 def _end_of_rise(pair: _Pair) -> Floats:
-    """With n' >= n: the first month from which the position does not rise; any month, if it does not rise at once."""
+    """With n' > n: the first month from which the position does not rise; any month, if it does not rise at once."""
     term = pair.cases.months[0]
     return _first(lambda m: pair.sign("step", m) <= 0, np.full(term.size, -1.0), term)
 

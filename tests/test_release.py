@@ -405,6 +405,9 @@ def test_a_settled_finding_goes_to_the_changelog(parking: Path, concordance: Run
         "settle", "parking", "parking-0002", "--verdict", "engine", "--note", note, "--by", "ada", cwd=parking
     )
     assert done.returncode == 0
+    report = json.loads(concordance("check", "--format", "json", cwd=parking).stdout)
+    assert report["models"][0]["findings"][0]["verdict"] == "engine"
+    assert report["models"][0]["findings"][1]["verdict"] is None
     (parking / "engine/parking.py").write_text(right)
     assert concordance("release", "parking", "1.0.1", *WHY, cwd=parking).returncode == 0
     entry = (parking / "changelog" / entry_name("parking", "1.0.1")).read_text()

@@ -17,9 +17,51 @@ from concordance.shrink import simplest
 from concordance.spec import Input, parse_spec
 from concordance.workspace import Workspace
 
-FAULTS = [
-    ("annual for monthly compounding", "refinance", "annual_rate / 12", "annual_rate"),
-]
+FAULTS = {
+    "costs counted twice": ("refinance", 'inputs = {**inputs, "closingCosts": inputs["closingCosts"] * 2}'),
+    "financed costs left out of the new loan": (
+        "refinance",
+        'inputs = {**inputs, "financeClosingCosts": inputs["financeClosingCosts"] & False}',
+    ),
+    "term not reset": ("refinance", 'inputs = {**inputs, "newTermMonths": inputs["currentRemainingMonths"]}'),
+    "percent for fraction": ("refinance", 'inputs = {**inputs, "newAnnualRate": inputs["newAnnualRate"] / 100}'),
+    "sentinel forgotten": (
+        "relocation",
+        'out["breakEvenMonths"] = np.where(out["breakEvenMonths"] == 9999, 0, out["breakEvenMonths"])',
+    ),
+    "years off by one": (
+        "relocation",
+        'inputs = {**inputs, "yearsHorizon": np.maximum(inputs["yearsHorizon"] - 1, 1)}',
+    ),
+    "wrong sign": ("relocation", 'out["netWealthGain"] = -out["netWealthGain"]'),
+    "expenses of a month for those of a year": (
+        "relocation",
+        'inputs = {**inputs, "newMonthlyExpenses": inputs["newMonthlyExpenses"] / 12}',
+    ),
+    "annual for monthly compounding": (
+        "emergency-fund",
+        'inputs = {**inputs, "annualYield": np.minimum(inputs["annualYield"] * 12, 0.2)}',
+    ),
+    "one month too many": ("emergency-fund", 'out["monthsToTarget"] = out["monthsToTarget"] + 1'),
+    "a status of its own": (
+        "emergency-fund",
+        'out["status"] = np.where(out["status"] == "slow", "late", out["status"])',
+    ),
+}
+PLANTED = """
+
+_right = compute
+
+
+def compute(inputs):
+    out = {}
+    if FIRST:
+        FAULT
+    out = _right(inputs)
+    if not FIRST:
+        FAULT
+    return out
+"""
 
 
 def by_hand(field: Input, value: Any) -> bool:
@@ -54,5 +96,33 @@ def test_inputs_that_cannot_be_made_simpler_stay(tmp_path: Path) -> None:
 
 def test_the_budget_is_kept() -> None:
     asked = []
-    simplest(PARKING, {"hours": 7, "rate": 3.33, "budget": 12.34, "member": True}, lambda i: not asked.append(i), budget=9)
+    simplest(
+        PARKING, {"hours": 7, "rate": 3.33, "budget": 12.34, "member": True}, lambda i: not asked.append(i), budget=9
+    )
     assert len(asked) <= 9
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_planted_fault_shrinks_to_inputs_that_a_person_can_check(tmp_path: Path, fault: str) -> None:
+    model, planted = FAULTS[fault]
+    for folder in ("specs", "engine", "reference_impl"):
+        shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__"))
+    engine = tmp_path / f"engine/{model.replace('-', '_')}.py"
+    first = str(planted.startswith("inputs"))
+    engine.write_text(engine.read_text() + PLANTED.replace("FIRST", first).replace("FAULT", planted))
+    workspace = Workspace(tmp_path)
+    (result,) = check_model(workspace, workspace.spec(model))
+    shrunk = [finding for finding in result.findings if finding.simplest]
+    assert shrunk, [finding.outcome for finding in result.findings]
+    for finding in shrunk:
+        assert finding.simplest is not None
+        inputs = finding.simplest.inputs
+        plain = [by_hand(field, inputs[field.name]) for field in workspace.spec(model).inputs]
+        assert sum(plain) >= len(plain) - 1, inputs
+        check_same_disagreement(finding)
+
+
+def check_same_disagreement(finding: Finding) -> None:
+    assert finding.simplest is not None
+    one, other = finding.differences[0], finding.simplest.first
+    assert (one.path.partition("[")[0], one.note) == (other.path.partition("[")[0], other.note)
