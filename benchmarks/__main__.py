@@ -67,9 +67,9 @@ def main() -> int:
 
 
 def measure() -> Iterator[Ratio]:
-    yield from loans()
-    yield reference()
     yield comparison()
+    yield reference()
+    yield from loans()
     yield from processes()
     for model in KEY.models:
         yield from worst_batches(model)

@@ -10,7 +10,6 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -19,6 +18,7 @@ from concordance import __version__
 
 if TYPE_CHECKING:
     from datetime import datetime
+    from pathlib import Path
 
     from concordance.cases import Case
     from concordance.spec import Spec
@@ -29,7 +29,19 @@ UNUSABLE: Final = 2
 HARNESS: Final = 3
 
 VERDICTS: Final = ("engine", "reference", "spec-ambiguous", "case-wrong")
-_PATH: Final = click.Path(path_type=Path, dir_okay=False)
+
+
+class _Path(click.Path):
+    """A path that commands get as a `pathlib.Path`, which is slow to import and so not imported for `--help`."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        from pathlib import Path
+
+        return Path(os.fsdecode(super().convert(value, param, ctx)))
+
+
+_FILE: Final = _Path(dir_okay=False)
+_FOLDER: Final = _Path()
 
 
 class _Group(click.Group):
@@ -55,7 +67,7 @@ class _Group(click.Group):
 
 @click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="concordance")
-@click.option("--workspace", "root", type=click.Path(path_type=Path), metavar="DIR", help="Use the workspace in DIR.")
+@click.option("--workspace", "root", type=_FOLDER, metavar="DIR", help="Use the workspace in DIR.")
 @click.pass_context
 def main(ctx: click.Context, root: Path | None) -> None:
     """Answer keys for financial models, and the gate that keeps two implementations in agreement.
@@ -231,7 +243,7 @@ def export(ctx: click.Context, models: tuple[str, ...]) -> None:
 
 @main.command()
 @click.argument("models", nargs=-1, metavar="[MODEL]...")
-@click.option("--public-key", type=_PATH, metavar="FILE", help="Check the manifest's signature with this key (PEM).")
+@click.option("--public-key", type=_FILE, metavar="FILE", help="Check the manifest's signature with this key (PEM).")
 @click.pass_context
 def verify(ctx: click.Context, models: tuple[str, ...], public_key: Path | None) -> None:
     """Recompute each MODEL's current vectors byte for byte, and hold older ones to the manifest."""
@@ -256,7 +268,7 @@ def verify(ctx: click.Context, models: tuple[str, ...], public_key: Path | None)
 @click.argument("version")
 @click.option("--why", required=True, metavar="TEXT", help="Why there is a new version, for users of the answers.")
 @click.option("--approver", required=True, metavar="ID", help="Who approves it.")
-@click.option("--key", type=_PATH, metavar="FILE", help="Sign the manifest with this Ed25519 private key (PEM).")
+@click.option("--key", type=_FILE, metavar="FILE", help="Sign the manifest with this Ed25519 private key (PEM).")
 @click.option("--dry-run", is_flag=True, help="Examine every condition and print the entry; write nothing.")
 @click.pass_context
 def release(
@@ -338,7 +350,7 @@ def gate(ctx: click.Context, models: tuple[str, ...], base: str | None, form: st
 
 
 @main.command()
-@click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
+@click.argument("folder", type=_FOLDER, metavar="DIR")
 def init(folder: Path) -> None:
     """Make a workspace of your own in DIR, a new or empty folder, ready for its first model."""
     from concordance.scaffold import init as make
@@ -363,7 +375,7 @@ def new(ctx: click.Context, model: str, title: str | None) -> None:
 
 @main.command()
 @click.argument("models", nargs=-1, metavar="[MODEL]...")
-@click.option("-o", "--output", "path", type=_PATH, required=True, metavar="FILE", help="Where to write the page.")
+@click.option("-o", "--output", "path", type=_FILE, required=True, metavar="FILE", help="Where to write the page.")
 @click.pass_context
 def report(ctx: click.Context, models: tuple[str, ...], path: Path) -> None:
     """Check each MODEL (default: all) and write what was found as an HTML page that stands alone."""

@@ -197,12 +197,22 @@ def _judge_column(column: Output | Column, expected: Leaf, got: Leaf, tolerance:
     """Which positions differ, and each position's deviation as a share of the allowance (0 where there is none)."""
     e, g = expected.numbers, got.numbers
     exact = column.type == "integer"
+    if np.array_equal(e, g):  # as most answers are; the rest of the arithmetic would find nothing
+        wrong, share = np.zeros(len(e), np.bool_), np.zeros(len(e))
+        return _judge_odd(column, expected, got, tolerance, wrong, share)
     off, allowance = np.abs(e - g), tolerance.abs + tolerance.rel * np.abs(e)
     share = np.zeros(len(off)) if exact else off / allowance
-    wrong: _Bools = off != 0 if exact else off > allowance
+    wrong = off != 0 if exact else off > allowance
     for sentinel in _sentinels(column):
         if not isinstance(sentinel, str):
             wrong |= (e == sentinel) != (g == sentinel)
+    return _judge_odd(column, expected, got, tolerance, wrong, share)
+
+
+def _judge_odd(
+    column: Output | Column, expected: Leaf, got: Leaf, tolerance: Tolerance, wrong: _Bools, share: Floats
+) -> tuple[_Bools, Floats]:
+    """The same where one of the two holds no number."""
     if expected.odd != got.odd or not _all_texts(column, got.odd):
         for position in expected.odd.keys() | got.odd.keys():
             note = judge(column, expected.value(position), got.value(position), tolerance)

@@ -342,3 +342,16 @@ def test_a_profile_may_draw_a_lists_length(debts_copy: Path) -> None:
         assert drawn == {1, 2, 3, 4, 5} | lengths
     with pytest.raises(SpecError, match="the draw of debts must be a whole number from 0 to 6, not 7"):
         parse_spec(text.replace(tight, "draws = { debts = { value = 7 } }"), "specs/x.md")
+
+
+def test_a_reference_that_sorts_its_list_in_place_does_not_change_the_question(tmp_path: Path) -> None:
+    root = tmp_path / "debts"
+    shutil.copytree(ROOT / "tests/workspaces/debts", root)
+    path = root / "reference_impl/debt_payoff.py"
+    path.write_text(
+        path.read_text()
+        + "\n\n_right = compute\n\n\ndef compute(inputs):\n    inputs['debts'].reverse()\n    return _right(inputs)\n"
+    )
+    workspace = Workspace(root)
+    (result,) = check_model(workspace, workspace.spec("debt-payoff"))
+    assert result.failed > 20
