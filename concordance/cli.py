@@ -404,6 +404,43 @@ def report(ctx: click.Context, models: tuple[str, ...], path: Path) -> None:
         ctx.exit(FINDING)
 
 
+@main.command()
+@click.argument("models", nargs=-1, metavar="[MODEL]...")
+@click.option("--further", type=_FILE, metavar="FILE", help="Inputs as JSON lines, tried on what survives the cases.")
+@click.option("--workers", type=click.IntRange(1), help="Processes; all cores unless given.")
+@click.option("--write", is_flag=True, help="Write the result beside the vectors, and its digest into the manifest.")
+@_format
+@click.pass_context
+def audit(
+    ctx: click.Context, models: tuple[str, ...], further: Path | None, workers: int | None, write: bool, form: str
+) -> None:
+    """Inject faults into both implementations of each MODEL (default: all) and count those that its cases catch.
+
+    A fault that survives needs an entry in vectors/MODEL/audit.toml that says why; one without is a finding.
+    """
+    from concordance.audit import audit as inject
+    from concordance.console import audit_json, audit_text
+    from concordance.evaluate import read_lines
+
+    workspace = _workspace(ctx)
+    chosen = _chosen(workspace, models)
+    if further is not None and len(chosen) != 1:
+        raise click.UsageError("--further holds the inputs of one MODEL")
+    results = []
+    for model in chosen:
+        spec = workspace.spec(model)
+        inputs = read_lines(spec, further) if further else []
+        with _counted(f"auditing {model}") as progress:
+            results.append(inject(workspace, spec, inputs, workers, progress))
+    if write:
+        from concordance.publish import write_audits
+
+        write_audits(workspace, results, _say)
+    click.echo(audit_json(results) if form == "json" else audit_text(results))
+    if not all(result.ok for result in results):
+        ctx.exit(FINDING)
+
+
 def _chosen(workspace: Workspace, models: tuple[str, ...]) -> tuple[str, ...]:
     """The models that were named, or all; a gate that checked nothing must not pass."""
     if not (models or workspace.models):
@@ -425,6 +462,21 @@ def _progress(length: int, label: str) -> Iterator[Callable[[int], None]]:
         return
     with click.progressbar(length=length, label=label, file=sys.stderr) as bar:
         yield bar.update
+
+
+@contextmanager
+def _counted(label: str) -> Iterator[Callable[[int, int], None]]:
+    """A progress bar whose length is known only once the work has begun."""
+    if not sys.stderr.isatty():
+        yield lambda done, total: None
+        return
+    with click.progressbar(length=1, label=label, file=sys.stderr) as bar:
+
+        def move(done: int, total: int) -> None:
+            bar.length = total
+            bar.update(done - bar.pos)
+
+        yield move
 
 
 def _arriving_lines() -> Iterator[list[bytes]]:

@@ -8,11 +8,13 @@ from decimal import Decimal
 from typing import Any, Final
 from xml.etree import ElementTree
 
+from concordance.audit import Audit, render_audit
 from concordance.cases import Case
 from concordance.check import Finding, ModelCheck, Simplest
 from concordance.columns import MISSING
 from concordance.compare import TOLERANCE, Difference
 from concordance.gate import Gate
+from concordance.implementations import FOLDERS
 from concordance.numbers import json_text
 from concordance.release import Condition
 
@@ -57,6 +59,55 @@ def conditions_text(conditions: Sequence[Condition]) -> str:
         lines.append(f"{'FAILS' if condition.problems else 'holds'}  {condition.name}")
         lines += [f"         {problem}" for problem in condition.problems]
     return "\n".join(lines)
+
+
+def audit_text(results: Sequence[Audit]) -> str:
+    """What audits found: survivors that nothing explains first, the table last."""
+    lines = []
+    for result in results:
+        for survivor in result.unexplained:
+            shown = f"{_code(survivor.before)} -> {_code(survivor.after)}"
+            lines.append(f"SURVIVED  {survivor.file}:{survivor.line} in {survivor.function or 'the module'}: {shown}")
+        for entry in result.stale:
+            about = f" ({_code(entry.before)} -> {_code(entry.after or '')})" if entry.before is not None else ""
+            lines.append(f"EXPLAINS NOTHING  vectors/{result.model}/audit.toml: {entry.file} {entry.function}{about}")
+    header = (
+        "model",
+        "side",
+        "faults",
+        "killed",
+        "errored",
+        "equivalent",
+        "unexplained",
+        "in guards",
+        "caught",
+        "by design",
+    )
+    rows = []
+    for result in results:
+        for side in FOLDERS:
+            count = result.counts(side)
+            guards = (
+                count["guards"],
+                count["guardsCaught"] + count["guardsCaughtByFurtherInputs"],
+                count["guardsByDesign"],
+            )
+            plain = (count[name] for name in ("faults", "killed", "errored", "equivalent", "unexplained"))
+            rows.append((result.model, side, *map(str, (*plain, *guards))))
+    verdict = "Every fault is caught or explained." if all(result.ok for result in results) else "BLOCKED"
+    return encodable("\n".join([*lines, *([""] if lines else []), table(header, rows), "", verdict]))
+
+
+def audit_json(results: Sequence[Audit]) -> str:
+    """The same as data."""
+    models = [json.loads(render_audit(result)) | {"ok": result.ok} for result in results]
+    return json.dumps({"ok": all(result.ok for result in results), "models": models}, indent=2, ensure_ascii=False)
+
+
+def _code(text: str) -> str:
+    """Code on one line, not at full length."""
+    line = " ".join(text.split())
+    return f"`{line}`" if len(line) <= 80 else f"`{line[:80]}…`"
 
 
 def gate_text(gate: Gate, form: str) -> str:

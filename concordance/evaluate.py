@@ -7,9 +7,16 @@ after it still answer.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
-from concordance.errors import FieldError, ImplementationError, InvalidInputsError, JsonError
+from concordance.errors import (
+    FieldError,
+    ImplementationError,
+    InvalidInputsError,
+    JsonError,
+    UnusableInputError,
+)
 from concordance.implementations import Implementation
 from concordance.numbers import json_text, parse_json
 from concordance.spec import Inputs, Spec
@@ -41,6 +48,23 @@ def answer_lines(implementation: Implementation, spec: Spec, lines: Sequence[byt
             json_text({"errors": [error._asdict() for error in errors]} if errors else {"outputs": computed})
         )
     return answers, failed
+
+
+def read_lines(spec: Spec, path: Path) -> list[Inputs]:
+    """The inputs in a file of JSON lines. Raises `UnusableInputError` with path and line at the first that cannot
+    be used.
+    """
+    try:
+        lines = path.read_bytes().splitlines()
+    except OSError as error:
+        raise UnusableInputError(error.strerror or "cannot be read", where=str(path)) from None
+    found = []
+    for number, line in enumerate(lines, 1):
+        read = _read(spec, line)
+        if not isinstance(read, dict):
+            raise UnusableInputError("; ".join(map(str, read)), where=f"{path}:{number}")
+        found.append(read)
+    return found
 
 
 def _read(spec: Spec, line: bytes) -> Inputs | list[FieldError]:

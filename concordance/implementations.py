@@ -80,6 +80,12 @@ class Loaded:
         """Answer all cases; a case on which the implementation crashes has no answer."""
         return self._run_columns(cases) if self.side == "engine" else self._run_each(cases, self._answer)
 
+    def run_whole(self, cases: Sequence[Inputs]) -> Run:
+        """Answer all cases, or raise what the implementation raises: where it matters only that it crashed."""
+        if self.side == "engine":
+            return Run(self._answer_columns(cases), {})
+        return Run(from_answers(self._spec.outputs, [self._answer(case) for case in cases]), {})
+
     def _run_columns(self, cases: Sequence[Inputs]) -> Run:
         try:
             return Run(self._answer_columns(cases), {})
@@ -111,8 +117,8 @@ class Loaded:
         return from_arrays(self._spec.outputs, result, len(cases))
 
 
-def load(workspace: Workspace, side: Side, spec: Spec) -> Loaded:
-    """Load one side of a model, anew from its source.
+def load(workspace: Workspace, side: Side, spec: Spec, sources: Mapping[Path, str] | None = None) -> Loaded:
+    """Load one side of a model, anew from its source; `sources` stand in for the files of their names.
 
     Raises `ImplementationError` if it is missing, cannot be imported, or declares another version than the spec's.
     """
@@ -122,7 +128,7 @@ def load(workspace: Workspace, side: Side, spec: Spec) -> Loaded:
     if not (folder / f"{name}.py").is_file():
         raise ImplementationError(f"{spec.model} has no {side}", where=where, hint="write it from the spec")
     try:
-        module = _import_fresh(folder, name)
+        module = _import_fresh(folder, name, sources or {})
     except (Exception, SystemExit) as error:
         raise ImplementationError(_what(error), where=_where(error, workspace.root) or where) from error
     declared = getattr(module, "SPEC_VERSION", None)
@@ -135,6 +141,13 @@ def load(workspace: Workspace, side: Side, spec: Spec) -> Loaded:
     if not callable(getattr(module, "compute", None)):
         raise ImplementationError("has no function compute", where=where)
     return Loaded(side, spec, module, workspace.root)
+
+
+def discard() -> None:
+    """Forget every module that `load` loaded, for a process that loads thousands."""
+    for name in [name for name in sys.modules if name.startswith(_FreshFinder.prefix)]:
+        del sys.modules[name]
+    _FINDER.sources.clear()
 
 
 def _input_columns(fields: Sequence[Input], cases: Sequence[Inputs]) -> dict[str, Any]:
@@ -156,9 +169,13 @@ def _input_columns(fields: Sequence[Input], cases: Sequence[Inputs]) -> dict[str
 class _FreshLoader(SourceFileLoader):
     """Compiles the source each time."""
 
+    def __init__(self, fullname: str, path: str, source: str | None) -> None:
+        super().__init__(fullname, path)
+        self._source = source
+
     def get_code(self, fullname: str) -> CodeType:
         path = self.get_filename(fullname)
-        return self.source_to_code(self.get_data(path), path)
+        return self.source_to_code(self.get_data(path) if self._source is None else self._source, path)
 
 
 class _FreshFinder(MetaPathFinder):
@@ -166,25 +183,31 @@ class _FreshFinder(MetaPathFinder):
 
     prefix: Final = "_concordance_workspace_"
 
+    def __init__(self) -> None:
+        self.sources: dict[str, Mapping[Path, str]] = {}
+
     def find_spec(self, fullname: str, path: Any, target: ModuleType | None = None) -> ModuleSpec | None:
         if not fullname.startswith(self.prefix) or not path:
             return None
         file = Path(path[0], fullname.rpartition(".")[2] + ".py")
         if not file.is_file():
             return None
-        return spec_from_file_location(fullname, file, loader=_FreshLoader(fullname, str(file)))
+        source = self.sources.get(fullname.partition(".")[0], {}).get(file)
+        return spec_from_file_location(fullname, file, loader=_FreshLoader(fullname, str(file), source))
 
 
 _FINDER: Final = _FreshFinder()
 _numbers: Final = itertools.count()
 
 
-def _import_fresh(folder: Path, name: str) -> ModuleType:
+def _import_fresh(folder: Path, name: str, sources: Mapping[Path, str]) -> ModuleType:
     if _FINDER not in sys.meta_path:
         sys.meta_path.insert(0, _FINDER)
     package = ModuleType(f"{_FreshFinder.prefix}{next(_numbers)}_{folder.name}")
     package.__path__ = [str(folder)]
     sys.modules[package.__name__] = package
+    if sources:
+        _FINDER.sources[package.__name__] = sources
     return importlib.import_module(f"{package.__name__}.{name}")
 
 

@@ -13,14 +13,26 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Final
 
+import msgspec
+
+from concordance.audit import Audit, render_audit
 from concordance.cases import generate
 from concordance.changelog import entry_name
 from concordance.check import ModelCheck, check_model, reference_answers
-from concordance.errors import ImplementationError
+from concordance.errors import ImplementationError, VectorsError
 from concordance.numbers import sha256_hex
 from concordance.signing import signature_fault, signature_name
 from concordance.spec import Spec
-from concordance.vectors import MANIFEST, Manifest, entry, read_manifest, render_manifest, render_vectors, vectors_name
+from concordance.vectors import (
+    MANIFEST,
+    Manifest,
+    audit_name,
+    entry,
+    read_manifest,
+    render_manifest,
+    render_vectors,
+    vectors_name,
+)
 from concordance.workspace import Workspace
 
 _HEADER: Final = 1
@@ -75,8 +87,11 @@ def _changes(workspace: Workspace, rendered: Mapping[str, tuple[Spec, bytes]], r
         if listed and listed.changelog_sha256 and listed.sha256 != sha256_hex(content):
             what = f"{spec.version} is released and never changes; write the change into a spec of a new version"
             result.refused.append(Problem(f"vectors/{name}", what))
-        released = listed.changelog_sha256 if listed else None
-        manifest.files[name] = entry(content, spec, content.count(b"\n") - _HEADER, released)
+        fresh = entry(content, spec, content.count(b"\n") - _HEADER)
+        if listed:
+            kept = {"changelog_sha256": listed.changelog_sha256, "audit_sha256": listed.audit_sha256}
+            fresh = msgspec.structs.replace(fresh, **kept)
+        manifest.files[name] = fresh
         files[name] = content
     files[MANIFEST] = render_manifest(manifest)
     changed = {name: content for name, content in files.items() if _present(workspace, name) != content}
@@ -112,6 +127,29 @@ def verify_signature(workspace: Workspace, public_key: Path) -> list[Problem]:
     return [Problem(f"vectors/{MANIFEST}", fault)] if fault else []
 
 
+def write_audits(workspace: Workspace, audits: Sequence[Audit], say: Callable[[str], None] = lambda _: None) -> None:
+    """Write audits beside the vectors, and their digests into the manifest, all at once.
+
+    Raises `WorkspaceError` for the built-in workspace, and `VectorsError` where a version has no vectors yet.
+    """
+
+    def changes() -> dict[str, bytes]:
+        manifest = read_published_manifest(workspace)
+        files = {}
+        for found in audits:
+            name = vectors_name(found.model, found.version)
+            if name not in manifest.files:
+                raise VectorsError(
+                    "is not exported yet", where=f"vectors/{name}", hint="run `concordance export` first"
+                )
+            content = render_audit(found)
+            files[audit_name(found.model, found.version)] = content
+            manifest.files[name] = msgspec.structs.replace(manifest.files[name], audit_sha256=sha256_hex(content))
+        return {**files, MANIFEST: render_manifest(manifest)}
+
+    workspace.replace_vectors(changes, say)
+
+
 def _render(workspace: Workspace, model: str) -> tuple[Spec, bytes]:
     spec = workspace.spec(model)
     cases = generate(spec)
@@ -139,6 +177,11 @@ def _verify_file(
         )
     if spec.digest != listed.spec_sha256:
         problems.append(Problem(spec.path, "has changed since its vectors were published"))
+    if (
+        listed.audit_sha256
+        and sha256_hex(_present(workspace, audit_name(model, version)) or b"") != listed.audit_sha256
+    ):
+        problems.append(Problem(f"vectors/{audit_name(model, version)}", "is not the audit that the manifest lists"))
     if listed.changelog_sha256:
         problems += _verify_changelog(workspace, model, version, listed.changelog_sha256)
     if recompute:

@@ -39,6 +39,7 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="cam
     cases: int
     spec_sha256: str
     changelog_sha256: str | None = None
+    audit_sha256: str | None = None
 
 
 class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -50,6 +51,11 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 def vectors_name(model: str, version: str) -> str:
     """The path of a vectors file inside `vectors/`."""
     return f"{model}/{version}.jsonl"
+
+
+def audit_name(model: str, version: str) -> str:
+    """The path of a version's audit inside `vectors/`."""
+    return f"{model}/{version}.audit.json"
 
 
 def render_vectors(spec: Spec, cases: Sequence[Case], expected: Sequence[Mapping[str, Any]]) -> bytes:
