@@ -249,11 +249,11 @@ class _Bench:
             root = self._workspace.root / folder
             ran = run_lines(root, lambda side=side: load(self._workspace, side, self._spec).run(self._inputs))  # type: ignore[misc]
             name = self._spec.model.replace("-", "_")
-            for path in _modules(root, name):
+            for path in imported_modules(root, name):
                 source = path.read_text(encoding="utf-8")
                 file = f"{folder}/{path.name}"
                 self.sources[file] = sha256_hex(source.encode("utf-8"))
-                functions = _functions(source)
+                functions = functions_by_line(source)
                 called = {function for line in ran.get(path, ()) if (function := functions.get(line, ("", True)))[1]}
                 for fault in faults(source):
                     function = functions.get(fault.line, ("", True))
@@ -372,7 +372,7 @@ def _run_batch(batch: Sequence[_Job]) -> list[Injected]:
     return [_bench.inject(job) for job in batch]
 
 
-def _modules(root: Path, name: str) -> list[Path]:
+def imported_modules(root: Path, name: str) -> list[Path]:
     """A model's module and those of its folder that it imports, at any remove."""
     found: dict[Path, None] = {}
     waiting = [root / f"{name}.py"]
@@ -388,7 +388,7 @@ def _modules(root: Path, name: str) -> list[Path]:
     return list(found)
 
 
-def _functions(source: str) -> dict[int, tuple[str, bool]]:
+def functions_by_line(source: str) -> dict[int, tuple[str, bool]]:
     """The qualified name of the innermost function or class at each line, and whether the line is in a function's
     body.
     """

@@ -441,6 +441,22 @@ def audit(
         ctx.exit(FINDING)
 
 
+@main.command()
+@click.argument("models", nargs=-1, metavar="[MODEL]...")
+@_format
+@click.pass_context
+def evidence(ctx: click.Context, models: tuple[str, ...], form: str) -> None:
+    """Measure how far the cases of each MODEL (default: all) reach: clauses, branches, decisions, headroom."""
+    from concordance.console import evidence_json, evidence_text
+    from concordance.evidence import measure
+
+    workspace = _workspace(ctx)
+    results = [measure(workspace, workspace.spec(model)) for model in _chosen(workspace, models)]
+    click.echo(evidence_json(results) if form == "json" else evidence_text(results))
+    if not all(result.ok for result in results):
+        ctx.exit(FINDING)
+
+
 def _chosen(workspace: Workspace, models: tuple[str, ...]) -> tuple[str, ...]:
     """The models that were named, or all; a gate that checked nothing must not pass."""
     if not (models or workspace.models):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any, Final
 from xml.etree import ElementTree
 
@@ -13,6 +14,7 @@ from concordance.cases import Case
 from concordance.check import Finding, ModelCheck, Simplest
 from concordance.columns import MISSING
 from concordance.compare import TOLERANCE, Difference
+from concordance.evidence import Evidence
 from concordance.gate import Gate
 from concordance.implementations import FOLDERS
 from concordance.numbers import json_text
@@ -96,6 +98,84 @@ def audit_text(results: Sequence[Audit]) -> str:
             rows.append((result.model, side, *map(str, (*plain, *guards))))
     verdict = "Every fault is caught or explained." if all(result.ok for result in results) else "BLOCKED"
     return encodable("\n".join([*lines, *([""] if lines else []), table(header, rows), "", verdict]))
+
+
+def evidence_text(results: Sequence[Evidence]) -> str:
+    """What was measured of the cases' reach, a block a model."""
+    return encodable("\n\n".join(_evidence_block(result) for result in results))
+
+
+def _evidence_block(result: Evidence) -> str:
+    clauses = table(("clause", "cases"), [(clause, str(count)) for clause, count in result.clauses.items()])
+    decisions = table(
+        ("clause", "decision", "below", "on it", "above", "nearest", "at"),
+        [
+            (d.clause, d.question, str(d.below), str(d.on), str(d.above), _distance(d.nearest), d.nearest_case)
+            for d in result.decisions
+        ],
+    )
+    headroom = table(
+        ("output", "smallest relative error caught", "engine's largest deviation, as a share of the allowance"),
+        [(h.output, _distance(h.smallest_caught), percent(h.deviation)) for h in result.headroom],
+    )
+    near = [f"NEAR  {case} lies next to: {d.question} ({d.clause})" for d in result.decisions for case in d.near_random]
+    missed = [f"MISSED  branch at {branch}" for branch in result.missed_branches]
+    unreached = [f"UNREACHED  clause {clause}" for clause, count in result.clauses.items() if not count]
+    branches = (
+        f"{result.branches - len(result.missed_branches)} of {result.branches} branches of the reference are taken."
+    )
+    parts = [
+        f"{result.model} {result.version}",
+        *unreached,
+        *missed,
+        *near,
+        "",
+        clauses,
+        "",
+        branches,
+        "",
+        decisions,
+        "",
+        headroom,
+    ]
+    return "\n".join(parts)
+
+
+def evidence_json(results: Sequence[Evidence]) -> str:
+    """The same as data; distances as decimals."""
+    models = [
+        {
+            "model": result.model,
+            "specVersion": result.version,
+            "ok": result.ok,
+            "clauses": result.clauses,
+            "branches": result.branches,
+            "missedBranches": result.missed_branches,
+            "decisions": [
+                {
+                    "clause": d.clause,
+                    "question": d.question,
+                    "below": d.below,
+                    "on": d.on,
+                    "above": d.above,
+                    "nearest": None if d.nearest is None else float(d.nearest),
+                    "nearestCase": d.nearest_case or None,
+                    "nearRandom": d.near_random,
+                }
+                for d in result.decisions
+            ],
+            "headroom": [
+                {"output": h.output, "smallestCaught": h.smallest_caught, "deviation": h.deviation}
+                for h in result.headroom
+            ],
+        }
+        for result in results
+    ]
+    return json.dumps({"ok": all(result.ok for result in results), "models": models}, indent=2, ensure_ascii=False)
+
+
+def _distance(value: Fraction | float | None) -> str:
+    return "" if value is None else f"{float(value):.1e}"
 
 
 def audit_json(results: Sequence[Audit]) -> str:

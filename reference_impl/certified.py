@@ -14,7 +14,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from decimal import Decimal
-from typing import Any, Generic, TypeVar
+from fractions import Fraction
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from flint import arb, ctx, fmpq
 
@@ -31,6 +32,20 @@ FIRST_BITS = 192
 MORE_BITS = 768
 
 
+class Decision(NamedTuple):
+    """Two exact amounts that a clause compares in one case, and on which an exact output of the case hangs (C-6).
+
+    The amounts tell how near the case lies to the other answer (C-22), and are equal if and only if it is a tie. Where
+    the answer hangs on many comparisons of one kind, one after the other, it is the nearest of them. `question` says
+    what is compared, in words that do not change from case to case.
+    """
+
+    clause: str
+    question: str
+    left: Fraction
+    right: Fraction
+
+
 def integer_ratio(number: Input) -> tuple[int, int]:
     """What an input means, as numerator and positive denominator in lowest terms.
 
@@ -42,6 +57,11 @@ def integer_ratio(number: Input) -> tuple[int, int]:
 def meaning(number: Input) -> fmpq:
     """What an input means (C-1), as an exact rational."""
     return fmpq(*integer_ratio(number))
+
+
+def fraction(value: fmpq) -> Fraction:
+    """An exact rational as Python's own."""
+    return Fraction(int(value.p), int(value.q))
 
 
 def nearest_double(numerator: int, denominator: int) -> float:
@@ -81,6 +101,10 @@ class Ladder(Generic[View]):
     def double(self, quantity: Callable[[View], Any]) -> float:
         """The double nearest to the real value, ties to even, never -0 (C-5)."""
         return self._ask(_double, quantity)
+
+    def exact(self, quantity: Callable[[View], Any]) -> Fraction:
+        """The real value itself (C-4). Slow: it always takes the last rung."""
+        return fraction(quantity(self._exact_view()))
 
     def _ask(self, question: Callable[[Any], Answer | None], quantity: Callable[[View], Any]) -> Answer:
         answer = question(quantity(self._first))

@@ -8,12 +8,23 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Mapping
+from fractions import Fraction
 from math import ceil, log1p
 from typing import Any, Generic, NamedTuple
 
 from flint import fmpq
 
-from .certified import INFINITY, Input, Ladder, Number, meaning, nearest_double, working_precision
+from .certified import (
+    INFINITY,
+    Decision,
+    Input,
+    Ladder,
+    Number,
+    fraction,
+    meaning,
+    nearest_double,
+    working_precision,
+)
 from .compounding import MONTHS_A_YEAR, Compounding
 
 SPEC_VERSION = "1.0.0"
@@ -76,6 +87,63 @@ def compute(inputs: Mapping[str, Input]) -> dict[str, Any]:
         return outputs(household)
 
 
+def decisions(inputs: Mapping[str, Input]) -> list[Decision]:
+    """What the exact outputs of one case hang on: the comparisons of EF-2, EF-3, EF-5, EF-7 and EF-9."""
+    expenses = meaning(inputs["monthlyEssentialExpenses"])
+    income = meaning(inputs["monthlyBackupIncome"])
+    household = read(inputs)
+    with working_precision():
+        ladder = fund_ladder(household)
+        return [
+            Decision("EF-2", "the expenses exceed the backup income", fraction(expenses), fraction(income)),
+            Decision("EF-3", "the savings reach the target", fraction(household.savings), fraction(household.target)),
+            *runway_decisions(household, ladder),
+            *target_decisions(household, ladder),
+        ]
+
+
+def runway_decisions(household: Household, ladder: Ladder[Fund[Any]]) -> list[Decision]:
+    """EF-5, if there is a gap. Of the months counted, at most 1200, the one with the least B is the nearest decision.
+
+    B rises or falls throughout, so that is the first or the last of them. The count is compared with 1200 where it is
+    known, that is where the count would stop at the next month.
+    """
+    if household.gap == 0:
+        return []
+    runway = runway_months(household, ladder)
+    counted = LAST_MONTH if runway is None else runway
+    gap = fraction(household.gap)
+    after_counted = ladder.exact(lambda fund: fund.reserve(counted))
+    found = []
+    if counted > 0:
+        before_last = ladder.exact(lambda fund: fund.reserve(counted - 1))
+        least = min(fraction(household.savings), before_last)
+        found.append(Decision("EF-5", "the months counted are covered", least, gap))
+    if counted < LAST_MONTH:
+        found.append(Decision("EF-5", "the month after those counted is not covered", after_counted, gap))
+    if after_counted < gap:
+        found.append(Decision("EF-5", "1200 months are covered", Fraction(counted), Fraction(LAST_MONTH)))
+    return found
+
+
+def target_decisions(household: Household, ladder: Ladder[Fund[Any]]) -> list[Decision]:
+    """EF-7, and EF-9 where the target is reached. S never falls, so the months next to the answer n are the nearest."""
+    target = fraction(household.target)
+    months = months_to_target(household, ladder)
+    if months is None:
+        last = ladder.exact(lambda fund: fund.balance(LAST_MONTH))
+        return [Decision("EF-7", "month 1200 does not reach the target", last, target)]
+    found = [Decision("EF-7", "month n reaches the target", ladder.exact(lambda fund: fund.balance(months)), target)]
+    if months > 0:
+        before = ladder.exact(lambda fund: fund.balance(months - 1))
+        found.append(Decision("EF-7", "month n - 1 does not reach the target", before, target))
+    return [
+        *found,
+        Decision("EF-9", "n is at most 24", Fraction(months), Fraction(LAST_MONTH_ON_TRACK)),
+        Decision("EF-9", "n is at most 1200", Fraction(months), Fraction(LAST_MONTH)),
+    ]
+
+
 def read(inputs: Mapping[str, Input]) -> Household:
     """EF-1 and EF-2: the yield of a month, the gap of a month, and the target."""
     gap = max(meaning(inputs["monthlyEssentialExpenses"]) - meaning(inputs["monthlyBackupIncome"]), fmpq(0))
@@ -89,8 +157,8 @@ def read(inputs: Mapping[str, Input]) -> Household:
 
 
 def outputs(household: Household) -> dict[str, Any]:
-    """All outputs. Without a yield, sums are short decimals and ties are common, so it is exact from the start."""
-    ladder: Ladder[Fund[Any]] = Ladder(lambda lift: Fund(household, lift), start_exact=household.monthly_yield == 0)
+    """All outputs."""
+    ladder = fund_ladder(household)
     excess = household.savings - household.target
     months = months_to_target(household, ladder)
     reached = LAST_MONTH if months is None else months
@@ -106,6 +174,11 @@ def outputs(household: Household) -> dict[str, Any]:
         "status": status(months),
         "yearlyData": yearly_data(ladder, reached),
     }
+
+
+def fund_ladder(household: Household) -> Ladder[Fund[Any]]:
+    """The case's ladder. Without a yield, sums are short decimals and ties are common, so it is exact from the start."""
+    return Ladder(lambda lift: Fund(household, lift), start_exact=household.monthly_yield == 0)
 
 
 def first_rise(household: Household) -> fmpq:

@@ -27,19 +27,32 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Mapping
+from fractions import Fraction
 from functools import cache
 from itertools import pairwise
+from math import ceil
 from typing import Any, Generic, NamedTuple
 
 from flint import fmpq
 
-from .certified import INFINITY, Input, Ladder, Number, meaning, nearest_double, working_precision
+from .certified import (
+    INFINITY,
+    Decision,
+    Input,
+    Ladder,
+    Number,
+    fraction,
+    meaning,
+    nearest_double,
+    working_precision,
+)
 from .compounding import MONTHS_A_YEAR, Compounding
 
 SPEC_VERSION = "1.0.0"
 MATERIAL = 1
 
 Sign = Callable[[int], int]
+Position = Callable[[int], Fraction]
 
 
 class LoanTerms(NamedTuple):
@@ -151,6 +164,89 @@ def compute(inputs: Mapping[str, Input]) -> dict[str, Any]:
     terms = read(inputs)
     with working_precision():
         return outputs(terms, Ladder(lambda lift: Refinancing(terms, lift)))
+
+
+def decisions(inputs: Mapping[str, Input]) -> list[Decision]:
+    """What the exact outputs of one case hang on: the comparisons of RF-8, RF-9, RF-10 and RF-13.
+
+    The months that RF-9 and RF-10 name are found as for the outputs, and the positions there are then worked out
+    exactly.
+    """
+    terms = read(inputs)
+    with working_precision():
+        ladder: Ladder[Refinancing[Any]] = Ladder(lambda lift: Refinancing(terms, lift))
+
+        @cache
+        def position(month: int) -> Fraction:
+            return ladder.exact(lambda case: case.position(month))
+
+        @cache
+        def position_sign(month: int) -> int:
+            return ladder.sign(lambda case: case.position(month))
+
+        turns = direction_changes(terms, ladder)
+        stretches = list(pairwise(turns))
+        return [
+            *break_even_decisions(terms, ladder.exact(lambda case: case.monthly_savings())),
+            *first_ahead_decisions(first_ahead_month(stretches, position_sign), turns, position),
+            *net_break_even_decisions(net_break_even_months(stretches, position_sign), turns, position),
+            *recommendation_decisions(position(min(terms.horizon, terms.both_paid))),
+        ]
+
+
+def break_even_decisions(terms: Terms, savings: Fraction) -> list[Decision]:
+    """RF-8: the sign of the savings; if they are positive, the smallest m that pays the costs, and m against n."""
+    found = [Decision("RF-8", "the savings are positive", savings, Fraction(0))]
+    if savings <= 0:
+        return found
+    costs = fraction(terms.costs)
+    months = ceil(costs / savings)
+    found.append(Decision("RF-8", "m months pay the costs", months * savings, costs))
+    if months > 0:
+        found.append(Decision("RF-8", "m - 1 months do not pay the costs", (months - 1) * savings, costs))
+    return [*found, Decision("RF-8", "m is at most n", Fraction(months), Fraction(terms.current.months))]
+
+
+def first_ahead_decisions(first: int | None, turns: list[int], position: Position) -> list[Decision]:
+    """RF-9. Before the answer, the nearest month need not be the last: the position may come close, and fall again."""
+    zero = Fraction(0)
+    if first is None:
+        greatest = max(position(month) for month in extreme_months(turns, 1, turns[-1]))
+        return [Decision("RF-9", "ahead at some month", greatest, zero)]
+    found = [Decision("RF-9", "ahead at the answer", position(first), zero)]
+    if first > 1:
+        greatest = max(position(month) for month in extreme_months(turns, 1, first - 1))
+        found.append(Decision("RF-9", "not ahead at the month before", position(first - 1), zero))
+        found.append(Decision("RF-9", "not ahead at any month before", greatest, zero))
+    return found
+
+
+def net_break_even_decisions(net: int | None, turns: list[int], position: Position) -> list[Decision]:
+    """RF-10: the position at the end; if that is ahead, the month before the answer, and all from the answer on."""
+    zero = Fraction(0)
+    found = [Decision("RF-10", "ahead when both loans are paid off", position(turns[-1]), zero)]
+    if net is None:
+        return found
+    if net > 0:
+        found.append(Decision("RF-10", "behind at the month before", position(net - 1), zero))
+    least = min(position(month) for month in extreme_months(turns, net, turns[-1]))
+    return [*found, Decision("RF-10", "never behind again", least, zero)]
+
+
+def recommendation_decisions(savings_at_horizon: Fraction) -> list[Decision]:
+    """RF-13."""
+    return [
+        Decision("RF-13", "the savings at the horizon are at least 1", savings_at_horizon, Fraction(MATERIAL)),
+        Decision("RF-13", "the savings at the horizon are at most -1", savings_at_horizon, Fraction(-MATERIAL)),
+    ]
+
+
+def extreme_months(turns: list[int], first: int, last: int) -> list[int]:
+    """Months of first..last among which are one of the least and one of the greatest position of all of them.
+
+    The position is monotone between `direction_changes`, so the ends and those changes suffice.
+    """
+    return [first, *[month for month in turns if first < month < last], last]
 
 
 def read(inputs: Mapping[str, Input]) -> Terms:

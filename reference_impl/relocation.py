@@ -8,10 +8,11 @@ taxes, inflation or several moves, and it does not validate its inputs. Written 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import lcm
+from fractions import Fraction
+from math import ceil, lcm
 from typing import Any
 
-from .certified import Input, integer_ratio, nearest_double
+from .certified import Decision, Input, integer_ratio, nearest_double
 
 SPEC_VERSION = "1.0.0"
 MONTHS_A_YEAR = 12
@@ -55,6 +56,25 @@ def compute(inputs: Mapping[str, Input]) -> dict[str, Any]:
         "netWealthGain": nearest_double(move[years] - stay[years], unit * scales[years]),  # RL-6
         "yearlyData": yearly_data(stay_doubles, move_doubles),
     }
+
+
+def decisions(inputs: Mapping[str, Input]) -> list[Decision]:
+    """What the exact outputs of one case hang on: the comparisons of RL-3, as far as it gets to ask them."""
+    money = {name: Fraction(*integer_ratio(inputs[name])) for name in MONEY}
+    expense_delta = MONTHS_A_YEAR * (money["newMonthlyExpenses"] - money["currentMonthlyExpenses"])
+    net_delta = money["newSalary"] - money["currentSalary"] - expense_delta  # RL-2
+    gains = Decision("RL-3", "the move gains in a year", net_delta, Fraction(0))
+    return [gains, *recovery_decisions(money["movingCosts"], net_delta)] if net_delta > 0 else [gains]
+
+
+def recovery_decisions(costs: Fraction, net_delta: Fraction) -> list[Decision]:
+    """RL-3, if the move gains: m, the smallest number of months that pay the costs, and then m against its limit."""
+    monthly = net_delta / MONTHS_A_YEAR
+    months = ceil(costs / monthly)
+    found = [Decision("RL-3", "m months pay the costs", months * monthly, costs)]
+    if months > 0:
+        found.append(Decision("RL-3", "m - 1 months do not pay the costs", (months - 1) * monthly, costs))
+    return [*found, Decision("RL-3", "m is at most 9998", Fraction(months), Fraction(NEVER - 1))]
 
 
 def whole_units(inputs: Mapping[str, Input]) -> tuple[dict[str, int], int]:

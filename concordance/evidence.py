@@ -1,0 +1,207 @@
+"""How far the cases reach: clauses, branches, decisions and headroom of one model, measured on its reference.
+
+Which clauses each case reaches, which branches of the reference no case takes, how near every case lies to every
+decision (both sides, and exactly on the edge), and the smallest relative error of each output that the cases would
+catch. What the cases would catch of faulty code is `audit`'s.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, Final
+
+from concordance.audit import Reviewed, functions_by_line, imported_modules, read_reviewed
+from concordance.cases import Case, generate
+from concordance.check import check_model
+from concordance.citations import cited, reached, run_lines
+from concordance.columns import Columns
+from concordance.compare import TOLERANCE
+from concordance.errors import ImplementationError
+from concordance.implementations import FOLDERS, Loaded, load
+from concordance.spec import Spec
+from concordance.workspace import Workspace
+
+NEAR: Final = Fraction(1, 10**9)
+"""A random case whose amounts differ by less than this share of the larger one is as good as on the edge: it should
+be an edge with a name.
+"""
+
+
+@dataclass
+class DecisionReach:
+    """How the cases fall around one decision: left below, equal to, or above right."""
+
+    clause: str
+    question: str
+    below: int = 0
+    on: int = 0
+    above: int = 0
+    nearest: Fraction | None = None
+    nearest_case: str = ""
+    near_random: list[str] = field(default_factory=list)
+
+    @property
+    def sides(self) -> int:
+        """How many of the three places have a case."""
+        return sum(count > 0 for count in (self.below, self.on, self.above))
+
+
+@dataclass(frozen=True)
+class Headroom:
+    """One numeric output: the smallest relative error in it that some case catches, and the engine's largest
+    deviation.
+    """
+
+    output: str
+    smallest_caught: float | None
+    deviation: float
+
+
+@dataclass
+class Evidence:
+    """What was measured of one model."""
+
+    model: str
+    version: str
+    clauses: dict[str, int]
+    branches: int
+    missed_branches: list[str]
+    decisions: list[DecisionReach]
+    headroom: list[Headroom]
+
+    @property
+    def ok(self) -> bool:
+        """Whether every clause and branch is reached and no random case sits next to a decision."""
+        near = any(decision.near_random for decision in self.decisions)
+        return all(self.clauses.values()) and not self.missed_branches and not near
+
+
+def measure(workspace: Workspace, spec: Spec) -> Evidence:
+    """Measure a model's cases. Raises what `load` raises, and `ImplementationError` if the reference crashes."""
+    cases = generate(spec)
+    reference = load(workspace, "reference", spec)
+    run = reference.run([case.inputs for case in cases])
+    for place, crash in run.crashes.items():
+        raise ImplementationError(crash.what, where=crash.where, hint=f"on {cases[place].id}")
+    branches, missed = _branches(workspace, spec, cases)
+    return Evidence(
+        model=spec.model,
+        version=spec.version,
+        clauses=_clauses(workspace, spec, reference, cases),
+        branches=branches,
+        missed_branches=missed,
+        decisions=_decisions(reference, cases),
+        headroom=_headroom(workspace, spec, run.columns),
+    )
+
+
+def _clauses(workspace: Workspace, spec: Spec, reference: Loaded, cases: Sequence[Case]) -> dict[str, int]:
+    """How many cases reach each clause."""
+    folder = workspace.root / FOLDERS["reference"]
+    found = cited(workspace, FOLDERS["reference"], spec.model, spec.clauses)
+    at_import = reached(found, run_lines(folder, lambda: load(workspace, "reference", spec)))
+    counts: Counter[str] = Counter()
+    for case in cases:
+        ran = run_lines(folder, lambda case=case: reference.run([case.inputs]))  # type: ignore[misc]
+        counts.update(reached(found, ran) | at_import)
+    return {clause: counts[clause] for clause in spec.clauses}
+
+
+def _branches(workspace: Workspace, spec: Spec, cases: Sequence[Case]) -> tuple[int, list[str]]:
+    """How many branches the reference has outside guards, and those that no case takes."""
+    from coverage import Coverage
+
+    folder = workspace.root / FOLDERS["reference"]
+    watch = Coverage(data_file=None, branch=True, include=[f"{folder}/*"], config_file=False, messages=False)
+    watch.start()
+    try:
+        load(workspace, "reference", spec).run([case.inputs for case in cases])
+    finally:
+        watch.stop()
+    with tempfile.TemporaryDirectory() as temporary:
+        report = Path(temporary, "coverage.json")
+        watch.json_report(outfile=str(report))
+        files: Mapping[str, Any] = json.loads(report.read_text())["files"]
+    used = {path.name for path in imported_modules(folder, spec.model.replace("-", "_"))}
+    total, missed = 0, []
+    for name, data in files.items():
+        path = Path(name)
+        if path.name not in used:
+            continue
+        file = f"{FOLDERS['reference']}/{path.name}"
+        functions = functions_by_line(path.read_text(encoding="utf-8"))
+        own = path.stem == spec.model.replace("-", "_")
+        bodies = (functions.get(line, ("", True)) for line in data["executed_lines"])
+        ran = {function for function, in_body in bodies if in_body}
+        for start, end in [*data["executed_branches"], *data["missing_branches"]]:
+            function = functions.get(start, ("", True))[0]
+            if _is_guard(read_reviewed(workspace, spec.model), file, function) or (not own and function not in ran):
+                continue
+            total += 1
+            if [start, end] in data["missing_branches"]:
+                missed.append(f"{file}:{start}" + (f" to {end}" if end > 0 else " to the end"))
+    return total, missed
+
+
+def _is_guard(reviewed: Reviewed, file: str, function: str) -> bool:
+    return any((entry.file, entry.function) == (file, function) and entry.before is None for entry in reviewed.guard)
+
+
+def _decisions(reference: Loaded, cases: Sequence[Case]) -> list[DecisionReach]:
+    """Every decision that the reference can show, over all cases; none if it shows none."""
+    if not hasattr(reference.module, "decisions"):
+        return []
+    found: dict[tuple[str, str], DecisionReach] = {}
+    for case in cases:
+        for clause, question, left, right in reference.module.decisions(dict(case.inputs)):
+            reach = found.setdefault((clause, question), DecisionReach(clause, question))
+            _place(reach, case, left, right)
+    return list(found.values())
+
+
+def _place(reach: DecisionReach, case: Case, left: Fraction, right: Fraction) -> None:
+    if left == right:
+        reach.on += 1
+    elif left < right:
+        reach.below += 1
+    else:
+        reach.above += 1
+    distance = _distance(left, right)
+    if left != right and (reach.nearest is None or distance < reach.nearest):
+        reach.nearest, reach.nearest_case = distance, case.id
+    if case.kind == "random" and 0 < distance < NEAR:
+        reach.near_random.append(case.id)
+
+
+def _distance(left: Fraction, right: Fraction) -> Fraction:
+    """How far apart two amounts are, as a share of the larger."""
+    larger = max(abs(left), abs(right))
+    return abs(left - right) / larger if larger else Fraction(0)
+
+
+def _headroom(workspace: Workspace, spec: Spec, expected: Columns) -> list[Headroom]:
+    """|e| r > abs + rel |e| is caught: so the smallest r is rel + abs / |e|, at the case with the largest |e|."""
+    (engine,) = check_model(workspace, spec)
+    rows = []
+    for output in spec.outputs:
+        if output.type == "table":
+            table = expected.tables[output.name].leaves
+            largest = max((_largest(table[c.name].numbers) for c in output.columns if c.type == "number"), default=0.0)
+        elif output.type == "number":
+            largest = _largest(expected.leaves[output.name].numbers)
+        else:
+            continue
+        smallest = TOLERANCE.rel + TOLERANCE.abs / largest if largest else None
+        deviation = engine.deviations.get(output.name)
+        rows.append(Headroom(output.name, smallest, deviation.share if deviation else 0.0))
+    return rows
+
+
+def _largest(numbers: Iterable[float]) -> float:
+    return max((abs(float(number)) for number in numbers), default=0.0)
