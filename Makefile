@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 DEV := $(VENV)/.dev
 
-.PHONY: check test lint verify bench clean
+.PHONY: check test lint verify platforms bench clean
 
 check: $(READY)  ## the gate: both implementations of all models on all cases
 	@$(BIN)/concordance check
@@ -21,6 +21,9 @@ lint: $(DEV)  ## formatting, lint, types, import rules
 
 verify: $(READY)  ## recompute every published byte
 	@$(BIN)/concordance verify
+
+platforms: $(DEV)  ## the published bytes on every Python here, with the oldest and the newest numpy
+	@$(BIN)/nox
 
 bench: $(DEV)  ## speed as ratios, measured in one run
 	@$(BIN)/python -m benchmarks

@@ -57,6 +57,8 @@ class AnswerKey:
     def _implementation(self, model: str, side: Side) -> Implementation:
         from concordance.implementations import load
 
+        if side not in ("engine", "reference"):
+            raise ValueError(f'impl is "engine" or "reference", not {side!r}')
         if (model, side) not in self._loaded:
             self._loaded[model, side] = load(self.workspace, side, self.spec(model))
         return self._loaded[model, side]

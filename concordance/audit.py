@@ -24,7 +24,7 @@ from typing import Final, Literal, TypeAlias
 import msgspec
 
 from concordance.cases import Case, generate
-from concordance.citations import run_lines
+from concordance.citations import imported_modules, read_source, run_lines
 from concordance.columns import Columns
 from concordance.compare import compare
 from concordance.errors import ImplementationError, UnusableInputError, VectorsError
@@ -250,7 +250,7 @@ class _Bench:
             ran = run_lines(root, lambda side=side: load(self._workspace, side, self._spec).run(self._inputs))  # type: ignore[misc]
             name = self._spec.model.replace("-", "_")
             for path in imported_modules(root, name):
-                source = path.read_text(encoding="utf-8")
+                source = read_source(path)
                 file = f"{folder}/{path.name}"
                 self.sources[file] = sha256_hex(source.encode("utf-8"))
                 functions = functions_by_line(source)
@@ -370,22 +370,6 @@ def _start() -> None:
 def _run_batch(batch: Sequence[_Job]) -> list[Injected]:
     assert _bench is not None
     return [_bench.inject(job) for job in batch]
-
-
-def imported_modules(root: Path, name: str) -> list[Path]:
-    """A model's module and those of its folder that it imports, at any remove."""
-    found: dict[Path, None] = {}
-    waiting = [root / f"{name}.py"]
-    while waiting:
-        path = waiting.pop(0)
-        if path in found or not path.is_file():
-            continue
-        found[path] = None
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.ImportFrom) and node.level == 1:
-                names = [node.module] if node.module else [alias.name for alias in node.names]
-                waiting += [root / f"{module}.py" for module in names]
-    return list(found)
 
 
 def functions_by_line(source: str) -> dict[int, tuple[str, bool]]:

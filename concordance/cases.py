@@ -11,6 +11,7 @@ import dataclasses
 import hashlib
 import itertools
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -47,7 +48,7 @@ class Case:
 def generate(spec: Spec, count: int = COUNT) -> list[Case]:
     """The first `count` cases of a model, by number. Raises `SpecError` if two have the same inputs (C-19)."""
     picked = _picked(spec)
-    if (every := _every_input(spec, count)) is not None:
+    if (every := _every_input(spec)) is not None:
         taken = [case.inputs for case in picked]
         rest = [inputs for inputs in every if inputs not in taken]
         cases = picked + [
@@ -55,7 +56,7 @@ def generate(spec: Spec, count: int = COUNT) -> list[Case]:
         ]
     else:
         draw = RandomCases(spec)
-        cases = picked + [draw.case(number) for number in itertools.islice(_free(spec), max(count - len(picked), 0))]
+        cases = picked + list(itertools.islice(_random(spec, draw, picked), max(count - len(picked), 0)))
     cases.sort(key=lambda case: case.number)
     _refuse_twins(spec, cases)
     return cases[:count]
@@ -64,7 +65,7 @@ def generate(spec: Spec, count: int = COUNT) -> list[Case]:
 def case_by_id(spec: Spec, identifier: str) -> Case | None:
     """The case with this identifier, or None if the model has none such among its published cases or random numbers."""
     model, _, digits = identifier.rpartition("-")
-    if model != spec.model or not digits.isdecimal():
+    if model != spec.model or not re.fullmatch("[0-9]{4,18}", digits):
         return None
     number = int(digits)
     published = {case.number: case for case in generate(spec)}
@@ -240,15 +241,33 @@ def _free(spec: Spec) -> Iterator[int]:
     return (number for number in itertools.count() if number not in taken)
 
 
-def _every_input(spec: Spec, count: int) -> list[Inputs] | None:
-    """Every possible input where there are at most `count` of them, else None."""
+def _random(spec: Spec, draw: RandomCases, picked: list[Case]) -> Iterator[Case]:
+    """Random cases in order; where all inputs are whole numbers or choices, those that repeat are passed over
+    (C-19).
+    """
+    discrete = all(field.type not in ("number", "list") for field in spec.inputs)
+    seen = {repr(case.inputs) for case in picked}
+    for number in _free(spec):
+        case = draw.case(number)
+        if discrete and repr(case.inputs) in seen:
+            continue
+        seen.add(repr(case.inputs))
+        yield case
+
+
+def _every_input(spec: Spec) -> list[Inputs] | None:
+    """Every possible input where there are at most COUNT of them, else None."""
     choices = [_choices(field) for field in spec.inputs]
-    if any(choice is None for choice in choices) or math.prod(len(choice or ()) for choice in choices) > count:
+    if any(choice is None for choice in choices) or math.prod(_size(choice) for choice in choices) > COUNT:
         return None
     names = [field.name for field in spec.inputs]
     return [
         dict(zip(names, values, strict=True)) for values in itertools.product(*[choice or () for choice in choices])
     ]
+
+
+def _size(choices: Sequence[Value] | None) -> int:
+    return choices.stop - choices.start if isinstance(choices, range) else len(choices or ())
 
 
 def _choices(field: Input) -> Sequence[Value] | None:

@@ -11,14 +11,14 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import ROUND_HALF_UP, Context, Decimal
 from typing import Any, Final, Literal, TypeAlias
 
 from concordance.cases import COUNT, Case, generate
 from concordance.changelog import Settled, read_settled, settled_name
-from concordance.columns import MISSING, Columns
+from concordance.columns import MISSING, Columns, from_answers
 from concordance.commands import PATIENCE, CommandImplementation
-from concordance.compare import Comparison, Difference, compare
+from concordance.compare import Comparison, Difference, compare, outside_contract
 from concordance.errors import ImplementationError
 from concordance.implementations import Implementation, Run, load
 from concordance.numbers import json_text, number_text
@@ -182,12 +182,19 @@ class _Check:
         """Compare some cases, given the reference's run of them, and note every finding."""
         got = self._implementation.run([case.inputs for case in cases])
         comparison = compare(self._spec.outputs, expected.columns, got.columns)
+        outside = outside_contract(self._spec.outputs, expected.columns)
+        fickle = self._fickle(cases, expected, comparison) if not got.crashes else {}
         self.result.cases += len(cases)
         for place, case in enumerate(cases):
             crashes = [run.crashes[place] for run in (expected, got) if place in run.crashes]
             if crashes:
                 self.result.errored += 1
                 self._note(case, "errored", (), errors=tuple(map(str, crashes)))
+                continue
+            if place in outside or place in fickle:
+                self.result.errored += 1
+                errors = [f"the reference's {outside[place]}"] if place in outside else [fickle[place]]
+                self._note(case, "errored", (), errors=tuple(errors))
                 continue
             if comparison.failed[place]:
                 self.result.failed += 1
@@ -196,6 +203,20 @@ class _Check:
             if case.printed and self._implementation.side == "engine":
                 self._confirm_printed(case, expected.columns, place)
         self._keep_worst(cases, comparison, {*expected.crashes, *got.crashes})
+
+    def _fickle(self, cases: Sequence[Case], expected: Run, comparison: Comparison) -> dict[int, str]:
+        """Cases that the engine answers otherwise in another batch: in reverse order, or alone."""
+        if isinstance(self._implementation, CommandImplementation):
+            return {}
+        found = {}
+        for order, how in ((range(len(cases))[::-1], "in reverse order"), (range(1), "alone")):
+            again = self._implementation.run([cases[place].inputs for place in order])
+            right = from_answers(self._spec.outputs, expected.columns.answers(self._spec.outputs, order))
+            failed = compare(self._spec.outputs, right, again.columns).failed
+            for place, wrong in zip(order, failed.tolist(), strict=True):
+                if wrong and not comparison.failed[place]:
+                    found[place] = f"the {self.result.implementation} answers otherwise when the cases come {how}"
+        return found
 
     def simplify(self) -> None:
         """Give the first failed findings the simplest inputs that still disagree in the same way."""
@@ -299,4 +320,5 @@ def _prints_as(value: Any, printed: str) -> bool:
         return False
     exponent = Decimal(printed).as_tuple().exponent
     assert isinstance(exponent, int)
-    return Decimal(number_text(value)).quantize(Decimal(1).scaleb(exponent), ROUND_HALF_UP) == Decimal(printed)
+    context = Context(prec=400, rounding=ROUND_HALF_UP)
+    return Decimal(number_text(value)).quantize(Decimal(1).scaleb(exponent), context=context) == Decimal(printed)

@@ -8,6 +8,7 @@ above.
 from __future__ import annotations
 
 import ast
+import glob
 import io
 import re
 import tokenize
@@ -30,17 +31,37 @@ def cited_lines(source: str, clauses: Collection[str]) -> dict[str, set[int]]:
 
 def cited(workspace: Workspace, folder: str, model: str, clauses: Collection[str]) -> dict[Path, dict[str, set[int]]]:
     """The same for a model's implementation in `engine` or `reference_impl`, by file: its module and shared ones."""
-    root = workspace.root / folder
-    shared = {path.stem for path in root.glob("*.py")} - {name.replace("-", "_") for name in workspace.models}
-    files = [root / f"{name}.py" for name in sorted({model.replace("-", "_"), *shared})]
-    return {path: cited_lines(path.read_text(encoding="utf-8"), clauses) for path in files if path.is_file()}
+    files = imported_modules(workspace.root / folder, model.replace("-", "_"))
+    return {path: cited_lines(read_source(path), clauses) for path in files}
+
+
+def imported_modules(root: Path, name: str) -> list[Path]:
+    """A module's file and those of its folder that it imports, at any remove."""
+    found: dict[Path, None] = {}
+    waiting = [root / f"{name}.py"]
+    while waiting:
+        path = waiting.pop(0)
+        if path in found or not path.is_file():
+            continue
+        found[path] = None
+        for node in ast.walk(ast.parse(read_source(path))):
+            if isinstance(node, ast.ImportFrom) and node.level == 1:
+                names = [node.module] if node.module else [alias.name for alias in node.names]
+                waiting += [root / f"{module}.py" for module in names]
+    return list(found)
+
+
+def read_source(path: Path) -> str:
+    """A Python file's text in the encoding that it declares, without a mark of its byte order."""
+    with tokenize.open(path) as file:
+        return file.read()
 
 
 def run_lines(folder: Path, run: Callable[[], object]) -> Mapping[Path, set[int]]:
     """The lines of the Python files in a folder that a function runs, by file."""
     from coverage import Coverage
 
-    watch = Coverage(data_file=None, include=[f"{folder}/*"], config_file=False, messages=False)
+    watch = Coverage(data_file=None, include=[inside(folder)], config_file=False, messages=False)
     watch.start()
     try:
         run()
@@ -48,6 +69,11 @@ def run_lines(folder: Path, run: Callable[[], object]) -> Mapping[Path, set[int]
         watch.stop()
     data = watch.get_data()
     return {Path(name): set(data.lines(name) or ()) for name in data.measured_files()}
+
+
+def inside(folder: Path) -> str:
+    """A pattern of the files in a folder, whatever characters its path has."""
+    return f"{glob.escape(str(folder))}/*"
 
 
 def reached(cited_by_file: Mapping[Path, Mapping[str, set[int]]], ran: Mapping[Path, set[int]]) -> set[str]:

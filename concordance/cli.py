@@ -6,10 +6,11 @@ the command that needs it, so that `concordance --help` answers at once.
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 FINDING: Final = 1
 UNUSABLE: Final = 2
 HARNESS: Final = 3
+INTERRUPTED: Final = 130
+UNHEARD: Final = 141
 
 VERDICTS: Final = ("engine", "reference", "spec-ambiguous", "case-wrong")
 
@@ -55,8 +58,19 @@ class _Group(click.Group):
         except ConcordanceError as error:
             click.echo(f"error: {error}", err=True)
             ctx.exit(error.exit_status)
-        except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
+        except (click.ClickException, click.exceptions.Exit, click.Abort):
             raise
+        except KeyboardInterrupt:
+            click.echo("interrupted", err=True)
+            ctx.exit(INTERRUPTED)
+        except BrokenPipeError:
+            # Whoever read the output has enough: say no more, not even at exit.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            ctx.exit(UNHEARD)
+        except OSError as error:
+            where = f"{error.filename}: " if error.filename else ""
+            click.echo(f"error: {where}{error.strerror or error}", err=True)
+            ctx.exit(UNUSABLE)
         except Exception as error:
             import traceback
 
@@ -74,9 +88,13 @@ def main(ctx: click.Context, root: Path | None) -> None:
 
     Works on the workspace around the current folder, or on the built-in models.
 
-    Exit status: 0 fine, 1 a finding, 2 unusable input, 3 Concordance itself failed.
+    Exit status: 0 fine, 1 a finding, 2 unusable input, 3 Concordance itself failed, 130 interrupted, 141 the output
+    was closed.
     """
     ctx.obj = root
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # whatever the locale, data are UTF-8
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
 
 
 def _workspace(ctx: click.Context) -> Workspace:
@@ -84,9 +102,11 @@ def _workspace(ctx: click.Context) -> Workspace:
 
     workspace = find_workspace() if ctx.obj is None else open_workspace(ctx.obj)
     if workspace.interrupted:
+        from concordance.errors import WorkspaceError
         from concordance.release import recover
 
-        recover(workspace, _say)
+        with suppress(WorkspaceError), workspace.lock(patience=0):  # or it is not interrupted but under way
+            recover(workspace, _say)
     return workspace
 
 
@@ -112,7 +132,7 @@ _format = click.option(
 @click.option("--impl", "commands", multiple=True, metavar="NAME=COMMAND", help="Compare this command, too (see eval).")
 @click.option(
     "--patience",
-    type=click.FloatRange(0.1),
+    type=click.FloatRange(0.1, 86_400),
     default=30,
     show_default=True,
     help="Seconds a command may take for an answer.",
@@ -137,16 +157,23 @@ def check(
     from concordance.check import check_model
     from concordance.console import check_json, check_text
 
+    if sum(map(bool, (count, identifiers, inputs))) > 1:
+        raise click.UsageError("give one of --cases, --case and --inputs")
     workspace = _workspace(ctx)
     specs = [workspace.spec(model) for model in _chosen(workspace, models)]
+    if inputs is not None and len(specs) != 1:
+        raise click.UsageError("--inputs goes with one MODEL")
     cases = [_cases(spec, count, identifiers, inputs) for spec in specs]
     others = dict(_named(command) for command in commands)
+    if len(others) != len(commands):
+        raise click.UsageError("each --impl needs a name of its own")
     results = []
     with _progress(sum(map(len, cases)), "checking") as progress:
         for spec, chosen in zip(specs, cases, strict=True):
             results += check_model(workspace, spec, chosen, progress, others, patience) if chosen else []
-    if identifiers and not results:
-        raise click.UsageError(f"no such case: {', '.join(identifiers)}")
+    known = {case.id for chosen in cases for case in chosen}
+    if unknown := [identifier for identifier in identifiers if identifier not in known]:
+        raise click.UsageError(f"no such case: {', '.join(unknown)}")
     click.echo(check_json(results) if form == "json" else check_text(results))
     if not all(result.ok for result in results):
         ctx.exit(FINDING)
@@ -210,12 +237,16 @@ def evaluate(ctx: click.Context, model: str, side: Any) -> None:
 @click.pass_context
 def cases(ctx: click.Context, model: str, start: int, count: int) -> None:
     """Print MODEL's generated cases, one JSON object a line: id, kind, inputs, and why an edge is there."""
-    from concordance.cases import COUNT, generate
+    from concordance.cases import COUNT, RandomCases, generate
     from concordance.console import case_line
 
     spec = _workspace(ctx).spec(model)
-    for case in generate(spec, max(start + count, COUNT))[start : start + count]:
+    published = generate(spec)[start : start + count]
+    for case in published:
         click.echo(case_line(case))
+    draw = RandomCases(spec)
+    for number in range(max(start, COUNT), start + count):
+        click.echo(case_line(draw.case(number)))
 
 
 @main.command()
@@ -385,6 +416,7 @@ def report(ctx: click.Context, models: tuple[str, ...], path: Path) -> None:
     from concordance.errors import UnusableInputError
     from concordance.report import render_report
 
+    path = path.absolute()  # before any implementation could change the folder
     workspace = _workspace(ctx)
     specs = {model: workspace.spec(model) for model in _chosen(workspace, models)}
     cases = {model: generate(spec) for model, spec in specs.items()}
@@ -457,11 +489,32 @@ def evidence(ctx: click.Context, models: tuple[str, ...], form: str) -> None:
         ctx.exit(FINDING)
 
 
+@main.command()
+@click.argument("models", nargs=-1, metavar="[MODEL]...")
+@_format
+@click.pass_context
+def misreadings(ctx: click.Context, models: tuple[str, ...], form: str) -> None:
+    """Try the faults that people really make with each MODEL (default: all), and name the case that catches each.
+
+    They are listed in vectors/MODEL/misreadings.toml; one that no case catches is a finding.
+    """
+    from concordance.console import misreadings_json, misreadings_text
+    from concordance.misreadings import try_misreadings
+
+    workspace = _workspace(ctx)
+    results = {model: try_misreadings(workspace, workspace.spec(model)) for model in _chosen(workspace, models)}
+    if not any(results.values()):
+        raise click.UsageError("there are no misreadings to try; list them in vectors/MODEL/misreadings.toml")
+    click.echo(misreadings_json(results) if form == "json" else misreadings_text(results))
+    if not all(one.ok for caught in results.values() for one in caught):
+        ctx.exit(FINDING)
+
+
 def _chosen(workspace: Workspace, models: tuple[str, ...]) -> tuple[str, ...]:
     """The models that were named, or all; a gate that checked nothing must not pass."""
     if not (models or workspace.models):
         raise click.UsageError("this workspace has no models yet; make one with: concordance new MODEL")
-    return models or workspace.models
+    return tuple(dict.fromkeys(models)) or workspace.models
 
 
 def _now() -> datetime:
@@ -499,10 +552,14 @@ def _arriving_lines() -> Iterator[list[bytes]]:
     """The lines on stdin as they arrive, as many at a time as are there: a pipe is answered line by line, a file in
     batches.
     """
-    stream, rest = sys.stdin.buffer.fileno(), b""
+    if sys.stdin is None:
+        raise click.UsageError("there is no standard input to read")
+    stream, rest = sys.stdin.fileno(), list[bytes]()
     while block := os.read(stream, 1 << 20):
-        *lines, rest = (rest + block).split(b"\n")
-        if lines:
-            yield lines
-    if rest:
-        yield [rest]
+        first, *others = block.split(b"\n")
+        rest.append(first)
+        if others:
+            yield [b"".join(rest), *others[:-1]]
+            rest = others[-1:]
+    if any(rest):
+        yield [b"".join(rest)]

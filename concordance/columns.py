@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from operator import itemgetter
@@ -94,11 +94,14 @@ class Columns:
     leaves: dict[str, Leaf]
     tables: dict[str, Table]
 
-    def answers(self, outputs: Sequence[Output]) -> Rows:
-        """The same as a list of objects in the contract's order; a missing key stays missing."""
+    def answers(self, outputs: Sequence[Output], order: Iterable[int] | None = None) -> Rows:
+        """The same as a list of objects in the contract's order, for all cases or those asked for; a missing key
+        stays so.
+        """
         filled = [(output.name, self._values(output)) for output in outputs]
         return [
-            {name: values[case] for name, values in filled if values[case] is not MISSING} for case in range(self.count)
+            {name: values[case] for name, values in filled if values[case] is not MISSING}
+            for case in (range(self.count) if order is None else order)
         ]
 
     def _values(self, output: Output) -> list[Any]:
@@ -203,6 +206,8 @@ def _is_json(value: Any) -> bool:
 def _array_leaf(name: str, given: Any, count: int) -> Leaf:
     if given is MISSING:
         return Leaf(np.zeros(count), dict.fromkeys(range(count), MISSING))
+    if isinstance(given, np.ma.MaskedArray):
+        raise ValueError(f"{name} is a masked array; answer every case")
     array = np.asarray(given)
     if array.shape != (count,):
         raise ValueError(f"{name} has shape {array.shape}, not {(count,)}")
@@ -215,7 +220,10 @@ def _array_leaf(name: str, given: Any, count: int) -> Leaf:
 def _array_table(output: Output, given: Any, count: int) -> Table:
     try:
         rows, columns = given
-        counts = np.asarray(rows, np.int64)
+        counts = np.asarray(rows)
+        if (counts != np.floor(counts)).any():
+            raise ValueError
+        counts = counts.astype(np.int64)
         names = set(columns)
     except (TypeError, ValueError):
         raise ValueError(f"{output.name} is not a pair of rows per case and columns") from None

@@ -17,6 +17,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from time import monotonic
 from typing import IO, Any, Final
 
 from concordance.columns import from_answers
@@ -29,7 +30,7 @@ PATIENCE: Final = 30.0
 """Seconds that a command may take for its next answer."""
 
 _STARTS: Final = 4
-_LONGEST_LINE: Final = 64 * 2**20
+_LONGEST_LINE: Final = 16 * 2**20
 _SHOWN: Final = 60
 
 
@@ -148,25 +149,29 @@ class _Lines:
         self._stream = stream
         self._patience = patience
         self._ready: list[bytes] = []
-        self._rest = b""
+        self._rest: list[bytes] = []
         self.hung = False
         self._selector = selectors.DefaultSelector()
         self._selector.register(stream, selectors.EVENT_READ)
 
     def next(self) -> bytes | None:
         """The next line, or None at the end or when `hung` says that none came in time."""
+        deadline = monotonic() + self._patience
         while not self._ready:
-            if not self._selector.select(self._patience):
+            if not self._selector.select(max(deadline - monotonic(), 0)):
                 self.hung = True
                 return None
             block = os.read(self._stream.fileno(), 1 << 20)
             if not block:
-                last, self._rest = self._rest, b""
+                last, self._rest = b"".join(self._rest), []
                 return last or None
-            *self._ready, self._rest = (self._rest + block).split(b"\n")
-            if len(self._rest) > _LONGEST_LINE:
-                return self._rest[:_SHOWN]
-            self._ready.reverse()
+            first, *others = block.split(b"\n")
+            self._rest.append(first)
+            if others:
+                self._ready = [b"".join(self._rest), *others[:-1]][::-1]
+                self._rest = others[-1:]
+            elif sum(map(len, self._rest)) > _LONGEST_LINE:
+                return b"".join(self._rest)[:_SHOWN]
         return self._ready.pop()
 
 

@@ -95,7 +95,7 @@ def judge(column: Output | Column, expected: Any, got: Any, tolerance: Tolerance
         if type(e) is not type(g):
             return "type-mismatch"
         return None if e == g else "value-mismatch"
-    if not _numeric(g):
+    if not (_numeric(e) and _numeric(g)):
         return "type-mismatch"
     exact = column.type == "integer" or isinstance(e, str) or isinstance(g, str) or _sentinels(column) & {e, g}
     agree = e == g if exact else abs(e - g) <= tolerance.abs + tolerance.rel * abs(e)
@@ -106,6 +106,42 @@ def _part(output: Output, expected: Columns, got: Columns, tolerance: Tolerance)
     if output.type == "table":
         return _TablePart(output, expected.tables[output.name], got.tables[output.name], tolerance)
     return _LeafPart(output, expected.leaves[output.name], got.leaves[output.name], tolerance)
+
+
+def outside_contract(outputs: Sequence[Output], answers: Columns) -> dict[int, str]:
+    """What answers of the expected side are not of their contract's types and values (C-7, C-8), by case.
+
+    Two implementations may share such a fault, and would agree on it.
+    """
+    found: dict[int, str] = {}
+    for output in outputs:
+        if output.type != "table":
+            for place, what in _outside(output, output.name, answers.leaves[output.name]):
+                found.setdefault(place, what)
+            continue
+        table = answers.tables[output.name]
+        case_of = np.repeat(np.arange(len(table.rows)), table.rows)
+        for column in output.columns:
+            for place, what in _outside(column, f"{output.name}.{column.name}", table.leaves[column.name]):
+                found.setdefault(int(case_of[place]), what)
+    return found
+
+
+def _outside(column: Output | Column, name: str, values: Leaf) -> Iterator[tuple[int, str]]:
+    kinds: dict[str, type] = {"text": str, "boolean": bool}
+    if (kind := kinds.get(column.type)) is not None:
+        for place in range(len(values.numbers)):
+            value = values.odd.get(place, 0.0)
+            if type(value) is not kind or (isinstance(column, Output) and column.values and value not in column.values):
+                yield place, f"{name} is {values.value(place)!r}, which its contract does not allow"
+        return
+    declared = _sentinels(column)
+    for place, value in values.odd.items():
+        if value is not MISSING and not (isinstance(value, str) and value in declared):
+            yield place, f"{name} is {value!r}, which its contract does not allow"
+    if column.type == "integer":
+        for place in np.flatnonzero(values.numbers != np.floor(values.numbers)).tolist():
+            yield place, f"{name} is {values.value(place)!r}, which is no whole number"
 
 
 class _LeafPart:
@@ -196,6 +232,8 @@ _Part: TypeAlias = _LeafPart | _TablePart
 def _judge_column(column: Output | Column, expected: Leaf, got: Leaf, tolerance: Tolerance) -> tuple[_Bools, Floats]:
     """Which positions differ, and each position's deviation as a share of the allowance (0 where there is none)."""
     e, g = expected.numbers, got.numbers
+    if column.type in ("text", "boolean"):
+        return _judge_exact(column, expected, got), np.zeros(len(e))
     exact = column.type == "integer"
     if np.array_equal(e, g):  # as most answers are; the rest of the arithmetic would find nothing
         wrong, share = np.zeros(len(e), np.bool_), np.zeros(len(e))
@@ -207,6 +245,15 @@ def _judge_column(column: Output | Column, expected: Leaf, got: Leaf, tolerance:
         if not isinstance(sentinel, str):
             wrong |= (e == sentinel) != (g == sentinel)
     return _judge_odd(column, expected, got, tolerance, wrong, share)
+
+
+def _judge_exact(column: Output | Column, expected: Leaf, got: Leaf) -> _Bools:
+    """The same for texts and booleans: a number among them is of the wrong type."""
+    count = len(expected.numbers)
+    if expected.odd == got.odd and len(got.odd) == count and _all_texts(column, got.odd):
+        return np.zeros(count, np.bool_)
+    notes = (judge(column, expected.value(place), got.value(place)) for place in range(count))
+    return np.array([note is not None for note in notes], np.bool_)
 
 
 def _judge_odd(

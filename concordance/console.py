@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, Final
@@ -17,6 +17,7 @@ from concordance.compare import TOLERANCE, Difference
 from concordance.evidence import Evidence
 from concordance.gate import Gate
 from concordance.implementations import FOLDERS
+from concordance.misreadings import Caught
 from concordance.numbers import json_text
 from concordance.release import Condition
 
@@ -188,6 +189,51 @@ def _code(text: str) -> str:
     """Code on one line, not at full length."""
     line = " ".join(text.split())
     return f"`{line}`" if len(line) <= 80 else f"`{line[:80]}…`"
+
+
+def misreadings_text(results: Mapping[str, Sequence[Caught]]) -> str:
+    """Which case catches each misreading: those that none does first, then a table."""
+    every = [(model, one) for model, caught in results.items() for one in caught]
+    missed = [f"NOT CAUGHT  {model}: {one.misreading.name}" for model, one in every if not one.ok]
+    rows = [
+        (
+            model,
+            one.misreading.name,
+            one.misreading.clause,
+            f"{one.cases[0].id} ({one.cases[0].kind})" if one.ok else "none",
+            str(len(one.cases)),
+        )
+        for model, one in every
+    ]
+    found = len(every) - len(missed)
+    verdict = f"{found} of {len(every)} misreadings caught{'' if missed else ', each by a named case'}."
+    shown = table(("model", "misreading", "clause", "caught by", "cases"), rows)
+    return encodable("\n".join([*missed, *([""] if missed else []), shown, "", verdict]))
+
+
+def misreadings_json(results: Mapping[str, Sequence[Caught]]) -> str:
+    """The same as data."""
+    models = [
+        {"model": model, "ok": all(one.ok for one in caught), "misreadings": [_misreading_data(one) for one in caught]}
+        for model, caught in results.items()
+    ]
+    report = {"ok": all(model["ok"] for model in models), "models": models}
+    return encodable(json.dumps(report, indent=2, ensure_ascii=False))
+
+
+def _misreading_data(one: Caught) -> dict[str, Any]:
+    misreading = one.misreading
+    return {
+        "name": misreading.name,
+        "says": misreading.says,
+        "source": misreading.source or None,
+        "clause": misreading.clause,
+        "file": misreading.file,
+        "cases": [case.id for case in one.cases],
+        "kind": one.cases[0].kind if one.ok else None,
+        "first": _difference_data(one.first) if one.first else None,
+        "crash": str(one.crash) if one.crash else None,
+    }
 
 
 def gate_text(gate: Gate, form: str) -> str:

@@ -16,10 +16,10 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Final
 
-from concordance.audit import Reviewed, functions_by_line, imported_modules, read_reviewed
+from concordance.audit import Reviewed, functions_by_line, read_reviewed
 from concordance.cases import Case, generate
 from concordance.check import check_model
-from concordance.citations import cited, reached, run_lines
+from concordance.citations import cited, imported_modules, inside, reached, read_source, run_lines
 from concordance.columns import Columns
 from concordance.compare import TOLERANCE
 from concordance.errors import ImplementationError
@@ -118,7 +118,7 @@ def _branches(workspace: Workspace, spec: Spec, cases: Sequence[Case]) -> tuple[
     from coverage import Coverage
 
     folder = workspace.root / FOLDERS["reference"]
-    watch = Coverage(data_file=None, branch=True, include=[f"{folder}/*"], config_file=False, messages=False)
+    watch = Coverage(data_file=None, branch=True, include=[inside(folder)], config_file=False, messages=False)
     watch.start()
     try:
         load(workspace, "reference", spec).run([case.inputs for case in cases])
@@ -135,7 +135,7 @@ def _branches(workspace: Workspace, spec: Spec, cases: Sequence[Case]) -> tuple[
         if path.name not in used:
             continue
         file = f"{FOLDERS['reference']}/{path.name}"
-        functions = functions_by_line(path.read_text(encoding="utf-8"))
+        functions = functions_by_line(read_source(path))
         own = path.stem == spec.model.replace("-", "_")
         bodies = (functions.get(line, ("", True)) for line in data["executed_lines"])
         ran = {function for function, in_body in bodies if in_body}

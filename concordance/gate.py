@@ -16,7 +16,7 @@ from typing import Final
 from concordance.check import Finding, ModelCheck, check_model
 from concordance.errors import UnusableInputError
 from concordance.publish import Problem, read_published_manifest, verify
-from concordance.release import Request, examine
+from concordance.release import UNEXAMINED, Request, examine
 from concordance.vectors import MANIFEST, read_manifest, vectors_name
 from concordance.workspace import Workspace
 
@@ -99,27 +99,27 @@ def _told(finding: Finding) -> str:
 
 
 def _version_problems(workspace: Workspace, models: Sequence[str]) -> Iterator[Problem]:
-    manifest = read_published_manifest(workspace)
+    # Those of a released version too: what the manifest says of itself is no proof that it was examined.
     for model in models:
         version = workspace.versions(model)[-1]
-        listed = manifest.files.get(vectors_name(model, version))
-        if listed and listed.changelog_sha256:
-            continue  # released: its conditions held then, and its files are held to their digests
         for condition in examine(workspace, Request(model, version, "-", "-", "")).conditions:
             if condition.name in _VERSION_RULES:
                 for problem in condition.problems:
+                    if problem == UNEXAMINED:
+                        continue  # the first rule says why
                     yield Problem(f"specs/{model}/{version}.md", problem)
 
 
 def _changed_since(workspace: Workspace, models: Sequence[str], base: str) -> Iterator[Problem]:
     """Released files that differ from what they were at a commit."""
-    prefix = _git(workspace, "rev-parse", "--show-prefix").decode().strip()
+    prefix = _git(workspace, "rev-parse", "--show-prefix").decode().rstrip("\n")
     commit = _git(workspace, "rev-parse", "--verify", "--quiet", f"{base}^{{commit}}").decode().strip()
     then = _released_then(workspace, commit, prefix)
+    everything = set(models) >= set(workspace.models)  # then also models that are gone
     for name in then:
-        if name.partition("/")[0] not in models:
+        model, _, version = name.removesuffix(".jsonl").rpartition("/")
+        if not everything and model not in models:
             continue
-        model, version = name.removesuffix(".jsonl").split("/")
         for path in (f"vectors/{name}", f"specs/{model}/{version}.md", f"changelog/{model}/{version}.md"):
             old = _git(workspace, "show", f"{commit}:{prefix}{path}")
             file = workspace.root / path

@@ -13,6 +13,7 @@ import itertools
 import sys
 import traceback
 from collections.abc import Mapping, Sequence
+from contextlib import redirect_stdout
 from copy import deepcopy
 from dataclasses import dataclass
 from importlib.abc import MetaPathFinder
@@ -78,7 +79,8 @@ class Loaded:
 
     def run(self, cases: Sequence[Inputs]) -> Run:
         """Answer all cases; a case on which the implementation crashes has no answer."""
-        return self._run_columns(cases) if self.side == "engine" else self._run_each(cases, self._answer)
+        with redirect_stdout(sys.stderr):  # what an implementation prints is no part of anybody's data
+            return self._run_columns(cases) if self.side == "engine" else self._run_each(cases, self._answer)
 
     def run_whole(self, cases: Sequence[Inputs]) -> Run:
         """Answer all cases, or raise what the implementation raises: where it matters only that it crashed."""
@@ -89,9 +91,12 @@ class Loaded:
     def _run_columns(self, cases: Sequence[Inputs]) -> Run:
         try:
             return Run(self._answer_columns(cases), {})
-        except (Exception, SystemExit):
-            # One case may spoil the batch: asking one by one tells which.
-            return self._run_each(cases, lambda case: self._answer_columns([case]).answers(self._spec.outputs)[0])
+        except BaseException as error:
+            _let_interrupts_through(error)
+            whole = Crash(self.side, "crashed", f"on the whole batch: {_what(error)}", _where(error, self._root))
+        # One case may spoil the batch: asking one by one tells which. If none does, the batch itself is the fault.
+        each = self._run_each(cases, lambda case: self._answer_columns([case]).answers(self._spec.outputs)[0])
+        return each if each.crashes else Run(each.columns, dict.fromkeys(range(len(cases)), whole))
 
     def _run_each(self, cases: Sequence[Inputs], answer: Any) -> Run:
         answers: list[Any] = []
@@ -99,10 +104,24 @@ class Loaded:
         for place, case in enumerate(cases):
             try:
                 answers.append(answer(case))
-            except (Exception, SystemExit) as error:
+            except BaseException as error:
+                _let_interrupts_through(error)
                 answers.append({})
                 crashes[place] = Crash(self.side, "crashed", _what(error), _where(error, self._root))
-        return Run(from_answers(self._spec.outputs, answers), crashes)
+        try:
+            return Run(from_answers(self._spec.outputs, answers), crashes)
+        except Exception:
+            return Run(self._readable(answers, crashes), crashes)
+
+    def _readable(self, answers: list[Any], crashes: dict[int, Crash]) -> Columns:
+        """The answers that can be read; one that cannot is a crash of its case."""
+        for place, answer in enumerate(answers):
+            try:
+                from_answers(self._spec.outputs, [answer])
+            except Exception as error:
+                answers[place] = {}
+                crashes[place] = Crash(self.side, "garbled", f"its answer cannot be read: {_what(error)}")
+        return from_answers(self._spec.outputs, answers)
 
     def _answer(self, case: Inputs) -> dict[str, Any]:
         answer = self.module.compute(deepcopy(case) if self._has_lists else dict(case))
@@ -128,8 +147,10 @@ def load(workspace: Workspace, side: Side, spec: Spec, sources: Mapping[Path, st
     if not (folder / f"{name}.py").is_file():
         raise ImplementationError(f"{spec.model} has no {side}", where=where, hint="write it from the spec")
     try:
-        module = _import_fresh(folder, name, sources or {})
-    except (Exception, SystemExit) as error:
+        with redirect_stdout(sys.stderr):
+            module = _import_fresh(folder, name, sources or {})
+    except BaseException as error:
+        _let_interrupts_through(error)
         raise ImplementationError(_what(error), where=_where(error, workspace.root) or where) from error
     declared = getattr(module, "SPEC_VERSION", None)
     if declared != spec.version:
@@ -211,8 +232,18 @@ def _import_fresh(folder: Path, name: str, sources: Mapping[Path, str]) -> Modul
     return importlib.import_module(f"{package.__name__}.{name}")
 
 
+def _let_interrupts_through(error: BaseException) -> None:
+    """A person who presses Ctrl-C means Concordance, and not the implementation that happens to run."""
+    if isinstance(error, KeyboardInterrupt):
+        raise error
+
+
 def _what(error: BaseException) -> str:
-    return f"{type(error).__name__}: {error}".strip().rstrip(":").split("\n")[0]
+    try:
+        said = str(error)
+    except Exception:
+        said = "(its message cannot be shown)"
+    return f"{type(error).__name__}: {said}".strip().rstrip(":").split("\n")[0]
 
 
 def _where(error: BaseException, root: Path) -> str:

@@ -89,8 +89,8 @@ def _changes(workspace: Workspace, rendered: Mapping[str, tuple[Spec, bytes]], r
             result.refused.append(Problem(f"vectors/{name}", what))
         fresh = entry(content, spec, content.count(b"\n") - _HEADER)
         if listed:
-            kept = {"changelog_sha256": listed.changelog_sha256, "audit_sha256": listed.audit_sha256}
-            fresh = msgspec.structs.replace(fresh, **kept)
+            names = ("changelog_sha256", "audit_sha256", "conventions_sha256")
+            fresh = msgspec.structs.replace(fresh, **{kept: getattr(listed, kept) for kept in names})
         manifest.files[name] = fresh
         files[name] = content
     files[MANIFEST] = render_manifest(manifest)
@@ -114,8 +114,27 @@ def verify(workspace: Workspace, models: Sequence[str]) -> list[Problem]:
     on_disk = {path.relative_to(workspace.root / "vectors").as_posix() for path in _vector_files(workspace)}
     known = {name for name in {*manifest.files, *on_disk} if name.partition("/")[0] in models}
     expected = {vectors_name(model, version) for model in models for version in workspace.versions(model)}
+    if set(models) >= set(workspace.models):  # all were asked for, so those that are gone too
+        known = {*manifest.files, *on_disk}
     problems += [Problem(f"vectors/{name}", "belongs to no spec") for name in sorted(known - expected)]
-    return problems
+    return problems + _conventions_problems(workspace, manifest, models)
+
+
+def conventions_digest(workspace: Workspace) -> str | None:
+    """SHA-256 of the page that binds every spec, or None where a workspace has none."""
+    path = workspace.root / "specs" / "CONVENTIONS.md"
+    return sha256_hex(path.read_bytes()) if path.is_file() else None
+
+
+def _conventions_problems(workspace: Workspace, manifest: Manifest, models: Sequence[str]) -> list[Problem]:
+    """Newest released versions that were released under other conventions."""
+    now = conventions_digest(workspace)
+    for model in models:
+        listed = manifest.files.get(vectors_name(model, workspace.versions(model)[-1]))
+        if listed and listed.conventions_sha256 and listed.conventions_sha256 != now:
+            what = f"has changed since {model} was released under it; put it back, or release new versions"
+            return [Problem("specs/CONVENTIONS.md", what)]
+    return []
 
 
 def verify_signature(workspace: Workspace, public_key: Path) -> list[Problem]:

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
+
+import msgspec
 
 from concordance.atomic import replace_file, staged_path
 from concordance.cases import case_by_id, generate
@@ -42,12 +45,14 @@ from concordance.citations import cited, reached, run_lines
 from concordance.columns import MISSING
 from concordance.errors import VectorsError, WorkspaceError
 from concordance.implementations import FOLDERS, load
-from concordance.numbers import sha256_hex
-from concordance.publish import read_published_manifest, verify
+from concordance.numbers import json_text, sha256_hex
+from concordance.publish import conventions_digest, read_published_manifest, verify
 from concordance.signing import sign_manifest, signature_name
+from concordance.spec import VERSION
 from concordance.vectors import (
     MANIFEST,
     Manifest,
+    audit_name,
     entry,
     read_vectors,
     render_manifest,
@@ -56,6 +61,7 @@ from concordance.vectors import (
 )
 from concordance.workspace import JOURNAL, Workspace, version_order
 
+UNEXAMINED: Final = "cannot be examined until both implementations agree"
 _NO_CHANGES: Final = ClauseChanges((), (), ())
 _NO_MOVES: Final = Moves(0, 0, (), (), ())
 
@@ -76,6 +82,8 @@ class Release:
     version: str
     conditions: list[Condition] = field(default_factory=list)
     files: dict[str, bytes] = field(default_factory=dict)
+    manifest_before: bytes = b""
+    """The manifest that the files go with: another release in between would be lost."""
 
     @property
     def ok(self) -> bool:
@@ -98,6 +106,10 @@ def examine(workspace: Workspace, request: Request, key: Path | None = None) -> 
     """Examine every condition, and render the files if all hold. Writes nothing."""
     release = Release(request.model, request.version)
     asked = Condition("why and approver are given", tuple(_asked_problems(request)))
+    if not VERSION.fullmatch(request.version):
+        problem = f'a version is MAJOR.MINOR.PATCH, not "{request.version}"'
+        release.conditions = [Condition("the spec is there", (problem,)), asked]
+        return release
     newest = workspace.versions(request.model)[-1]
     if newest != request.version:
         problem = (
@@ -111,18 +123,21 @@ def examine(workspace: Workspace, request: Request, key: Path | None = None) -> 
     release.conditions = [*examination.conditions(), asked]
     if release.ok:
         release.files = examination.files(key)
+        release.manifest_before = _manifest_bytes(workspace)
+        release.conditions.append(Condition("nothing is in the way", tuple(_in_the_way(workspace, release.files))))
     return release
 
 
 def commit(workspace: Workspace, release: Release, say: Callable[[str], None] = lambda _: None) -> list[str]:
-    """Write an examined release, all or nothing; the paths written. Raises `WorkspaceError` for the built-in
-    workspace.
-    """
-    from filelock import FileLock
+    """Write an examined release, all or nothing; the paths written.
 
+    Raises `WorkspaceError` for the built-in workspace, and if another release was made since this one was examined.
+    """
     workspace.require_writable()
-    with FileLock(workspace.root / ".concordance.lock"):
+    with workspace.lock():
         recover(workspace, say)
+        if _manifest_bytes(workspace) != release.manifest_before:
+            raise WorkspaceError("another release was made in the meantime", hint="run this one again")
         manifest = f"vectors/{MANIFEST}"
         others = {name: content for name, content in release.files.items() if name != manifest}
         created = {n: sha256_hex(c) for n, c in others.items() if not (workspace.root / n).exists()}
@@ -140,10 +155,7 @@ def recover(workspace: Workspace, say: Callable[[str], None] = lambda _: None) -
     journal = workspace.root / JOURNAL
     if workspace.builtin or not journal.exists():
         return
-    try:
-        created: dict[str, str] = json.loads(journal.read_bytes())
-    except ValueError:
-        created = {}  # killed while the journal itself was written: nothing else was yet
+    created = _read_journal(journal)
     listed = _listed_digests(workspace)
     for name, digest in created.items():
         path = workspace.root / name
@@ -169,8 +181,9 @@ def settle(workspace: Workspace, model: str, identifier: str, verdict: Verdict, 
     expected, got = ("missing" if value is MISSING else value for value in (first.expected, first.got))
     settled = Settled(spec.version, case.id, case.inputs, first.path, expected, got, verdict, note, by)
     path = workspace.root / "changelog" / settled_name(model)
-    before = path.read_bytes() if path.is_file() else b""
-    _write(path, before + settled_line(settled))
+    with workspace.lock():
+        before = path.read_bytes() if path.is_file() else b""
+        _write(path, before + settled_line(settled))
     return settled
 
 
@@ -206,8 +219,8 @@ class _Examination:
             Condition("both implementations declare the version and agree on all cases", tuple(agreement)),
             Condition("published files are untouched", tuple(self._untouched())),
             Condition("every clause is cited by both and reached by a case", tuple(self._clauses(bool(agreement)))),
-            Condition("case identifiers keep their inputs", tuple(self._identifiers())),
-            Condition("the version step fits what changed", tuple(self._step(bool(agreement)))),
+            Condition("case identifiers keep their inputs", tuple(_readable(self._identifiers))),
+            Condition("the version step fits what changed", tuple(_readable(lambda: self._step(bool(agreement))))),
         ]
 
     def files(self, key: Path | None) -> dict[str, bytes]:
@@ -215,7 +228,12 @@ class _Examination:
         model, version = self._request.model, self._request.version
         vectors = render_vectors(self._spec, self._cases, self._answers)
         changelog = render_entry(self._entry(sha256_hex(vectors))).encode("utf-8")
-        listed = entry(vectors, self._spec, len(self._cases), sha256_hex(changelog))
+        listed = msgspec.structs.replace(
+            entry(vectors, self._spec, len(self._cases)),
+            changelog_sha256=sha256_hex(changelog),
+            audit_sha256=self._audit_digest(),
+            conventions_sha256=conventions_digest(self._workspace),
+        )
         manifest = render_manifest(Manifest({**self._manifest.files, vectors_name(model, version): listed}))
         files = {
             f"vectors/{vectors_name(model, version)}": vectors,
@@ -226,6 +244,11 @@ class _Examination:
             about = {name: getattr(self._request, name) for name in ("model", "version", "date", "approver", "why")}
             files[f"vectors/{signature_name(manifest)}"] = sign_manifest(manifest, about, key)
         return files
+
+    def _audit_digest(self) -> str | None:
+        """The digest of this version's audit, if there is one."""
+        path = self._workspace.root / "vectors" / audit_name(self._request.model, self._request.version)
+        return _digest(path) if path.is_file() else None
 
     def _released(self) -> list[str]:
         listed = self._manifest.files.get(vectors_name(self._request.model, self._request.version))
@@ -241,24 +264,30 @@ class _Examination:
                 problems.append(f"{len(result.findings)} of {result.cases} cases do not agree: {names}; see the check")
         if not problems:
             reference = load(self._workspace, "reference", self._spec)
-            self._answers = reference.run([case.inputs for case in self._cases]).columns.answers(self._spec.outputs)
+            runs = [reference.run([case.inputs for case in self._cases]).columns for _ in range(2)]
+            self._answers, again = (run.answers(self._spec.outputs) for run in runs)
+            if json_text(self._answers) != json_text(again):
+                problems.append("the reference answers otherwise each time that it is asked")
         return problems
 
     def _untouched(self) -> list[str]:
         name = vectors_name(self._request.model, self._request.version)
         if not self._manifest.files:
-            return []
+            there = [*self._workspace.root.glob("vectors/**/*.jsonl"), *self._workspace.root.glob("changelog/**/*.md")]
+            return [f"vectors/{MANIFEST} is missing, and {len(there)} published files are there"] if there else []
         problems = verify(self._workspace, [self._request.model])
         exported = name in self._manifest.files
         return [str(problem) for problem in problems if exported or problem.path != f"vectors/{name}"]
 
     def _clauses(self, unable: bool) -> list[str]:
         if unable:
-            return ["cannot be examined until both implementations agree"]
+            return [UNEXAMINED]
         clauses, model = self._spec.clauses, self._request.model
         problems = []
         for folder in FOLDERS.values():
-            found = {clause for file in cited(self._workspace, folder, model, clauses).values() for clause in file}
+            found: set[str] = {
+                clause for file in cited(self._workspace, folder, model, clauses).values() for clause in file
+            }
             missing = [clause for clause in clauses if clause not in found]
             problems += [f"{folder} does not cite {', '.join(missing)}"] if missing else []
         return problems + self._unreached()
@@ -275,27 +304,32 @@ class _Examination:
 
     def _identifiers(self) -> list[str]:
         """C-15: within a major version an identifier never stands for other inputs."""
-        if self._previous is None or version_order(self._previous)[0] != version_order(self._request.version)[0]:
-            return []
         now = {case.id: case.digest for case in self._cases}
+        asked, name = version_order(self._request.version), self._request.model
+        earlier = [version for version in self._workspace.versions(name) if version_order(version) < asked]
+        same_major = [version for version in earlier if version_order(version)[0] == asked[0]]
+        published = [version for version in same_major if vectors_name(name, version) in self._manifest.files]
+        return [problem for version in published if (problem := self._renumbered(version, now))]
+
+    def _renumbered(self, version: str, now: Mapping[str, str]) -> str | None:
         other = [
             case["id"]
-            for case in self._old_cases()
+            for case in self._old_cases(version)
             if now.get(case["id"], case["inputsSha256"]) != case["inputsSha256"]
         ]
         if not other:
-            return []
+            return None
         shown = ", ".join(other[:3]) + (", …" if len(other) > 3 else "")
         hint = "keep the seed and the draws, give a new edge a number that was never used, or release a major version"
-        return [f"{len(other)} identifiers stand for other inputs than in {self._previous} ({shown}): {hint}"]
+        return f"{len(other)} identifiers stand for other inputs than in {version} ({shown}): {hint}"
 
     def _step(self, unable: bool) -> list[str]:
         if self._previous is None:
             return []
         if unable:
-            return ["cannot be examined until both implementations agree"]
+            return [UNEXAMINED]
         old = self._workspace.spec(self._request.model, self._previous)
-        cases = self._old_cases()
+        cases = self._old_cases(self._previous)
         inputs = accepted(self._spec, cases)
         answers = (
             load(self._workspace, "reference", self._spec)
@@ -319,9 +353,8 @@ class _Examination:
         versions = " or ".join(reversed(fitting))
         return [f"after {self._previous} this must be {versions}, not {self._request.version}{because}"]
 
-    def _old_cases(self) -> list[dict[str, Any]]:
-        assert self._previous is not None
-        path = f"vectors/{vectors_name(self._request.model, self._previous)}"
+    def _old_cases(self, version: str) -> list[dict[str, Any]]:
+        path = f"vectors/{vectors_name(self._request.model, version)}"
         return list(read_vectors(self._workspace.read_bytes(path), path))[1:]
 
     def _entry(self, vectors_digest: str) -> Entry:
@@ -345,12 +378,53 @@ class _Examination:
         )
 
 
+def _readable(examine_it: Callable[[], list[str]]) -> list[str]:
+    """What stands against a condition; published files that cannot be read stand against it too."""
+    try:
+        return examine_it()
+    except (VectorsError, WorkspaceError) as error:
+        return [str(error)]
+    except (KeyError, TypeError, AttributeError):
+        return ["cannot be examined: a published vectors file has lines that are no cases"]
+
+
+def _manifest_bytes(workspace: Workspace) -> bytes:
+    path = workspace.root / "vectors" / MANIFEST
+    return path.read_bytes() if path.is_file() else b""
+
+
+def _in_the_way(workspace: Workspace, files: Mapping[str, bytes]) -> list[str]:
+    """Files that a release would write and that are there with other content."""
+    manifest = f"vectors/{MANIFEST}"
+    there = [name for name in files if name != manifest and (workspace.root / name).exists()]
+    other = [name for name in there if (workspace.root / name).read_bytes() != files[name]]
+    return [f"{name} is there with other content; remove it, or export again" for name in other]
+
+
+def _read_journal(journal: Path) -> dict[str, str]:
+    """What an interrupted release was writing. Raises `WorkspaceError` if the journal names other files than a
+    release's.
+    """
+    try:
+        created = json.loads(journal.read_bytes())
+    except ValueError:
+        return {}  # killed while the journal itself was written: nothing else was yet
+    names = re.compile(r"(vectors|changelog)/[a-z0-9-]+/[0-9a-f.]+\.(jsonl|md|dsse\.json)")
+    if not isinstance(created, dict) or not all(names.fullmatch(name) for name in created):
+        raise WorkspaceError("is no journal of a release", where=JOURNAL, hint="remove it")
+    return created
+
+
 def _asked_problems(request: Request) -> list[str]:
     problems = []
     if not request.why.strip():
         problems.append("the why is empty: say it in a sentence that a user of the answers understands")
     if not request.approver.strip():
         problems.append("the approver is empty")
+    try:
+        f"{request.why}{request.approver}".encode()
+    except UnicodeEncodeError:
+        problems.append("the why or the approver is not UTF-8")
     return problems
 
 

@@ -25,6 +25,7 @@ _CONVENTIONS: Final = "specs/CONVENTIONS.md"
 _EMPTY: Final = ("vectors/.gitkeep", "changelog/.gitkeep")
 _WORKSPACE_FILES: Final[Mapping[str, str]] = {
     "README.md": "init/README.md.j2",
+    ".gitattributes": "init/gitattributes.j2",
     ".gitignore": "init/gitignore.j2",
     ".github/workflows/concordance.yml": "init/workflow.yml.j2",
     "engine/__init__.py": "init/engine.py.j2",

@@ -11,8 +11,8 @@ import json
 from pathlib import Path
 from typing import Any, Final
 
-from concordance.errors import UnusableInputError
-from concordance.numbers import canonical_json, sha256_hex
+from concordance.errors import JsonError, UnusableInputError
+from concordance.numbers import canonical_json, parse_json, sha256_hex
 
 PAYLOAD_TYPE: Final = "application/vnd.in-toto+json"
 STATEMENT_TYPE: Final = "https://in-toto.io/Statement/v1"
@@ -73,13 +73,13 @@ def signature_fault(manifest: bytes, envelope: bytes | None, public_key: Path) -
     if envelope is None:
         return "is not signed"
     try:
-        signed = dsse.Envelope.from_dict(json.loads(envelope))
+        signed = dsse.Envelope.from_dict(parse_json(envelope))
         signed.verify([key], 1)
         statement = json.loads(signed.payload)
         digests = [subject["digest"]["sha256"] for subject in statement["subject"]]
     except (VerificationError, UnverifiedSignatureError):
         return "is not signed with this key"
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (JsonError, ValueError, KeyError, TypeError, AttributeError):
         return "has a signature file that is no DSSE envelope of a statement"
     if signed.payload_type != PAYLOAD_TYPE or digests != [sha256_hex(manifest)]:
         return "is not what the signature is about"

@@ -7,6 +7,7 @@ This module computes no answers and reads no files.
 
 from __future__ import annotations
 
+import math
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
@@ -30,6 +31,13 @@ _T = TypeVar("_T")
 
 SMALLEST: Final = 1e-9
 """A nonzero `number` below this magnitude is out of every domain (C-3)."""
+
+VERSION: Final = re.compile(r"(0|[1-9][0-9]*)(\.(0|[1-9][0-9]*)){2}")
+"""MAJOR.MINOR.PATCH, without leading zeros."""
+
+_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_MOST_STEPS: Final = 2**64
+_MOST_CASES: Final = 250
 
 SHARE_STEPS: Final = 10_000
 """Shares of an earlier field are drawn in steps of 1/10000 (C-17)."""
@@ -415,9 +423,11 @@ def _contract_faults(spec: Spec) -> Iterator[tuple[str, str]]:
         if not names:
             yield "$", f"the contract has no {kind}"
         for number, name in enumerate(names):
+            if not _NAME.fullmatch(name):
+                yield f"$.{kind}[{number}].name", f'a name is letters, digits and _, not "{name}"'
             if name in names[:number]:
                 yield f"$.{kind}[{number}].name", f"the name {name} comes twice"
-    if not re.fullmatch(r"\d+\.\d+\.\d+", spec.version):
+    if not VERSION.fullmatch(spec.version):
         yield "$.version", f'must be MAJOR.MINOR.PATCH, not "{spec.version}"'
     for number, field in enumerate(spec.inputs):
         for what in _input_faults(field, spec.inputs[:number]):
@@ -435,10 +445,24 @@ def _input_faults(field: Input, earlier: Sequence[Input]) -> Iterator[str]:
         if field.min is None or field.max is None or field.grid is None:
             yield f"{field.name} needs min, max and grid"
             return
+        if not all(map(math.isfinite, (field.min, field.max, field.grid))):
+            yield f"{field.name} needs a finite min, max and grid"
+            return
         if field.min > field.max:
             yield f"{field.name} has min above max"
-        if field.grid <= 0:
-            yield f"{field.name} needs a grid above 0"
+            return
+        if field.grid < SMALLEST:
+            yield f"{field.name} needs a grid of at least {number_text(SMALLEST)}"
+            return
+        for end in (field.min, field.max):
+            try:
+                field.read(end)
+            except ValueError as error:
+                yield f"an end of the domain of {field.name} {error}"
+                return
+        grid = meaning(field.grid)
+        if math.ceil(meaning(field.min) / grid) > math.floor(meaning(field.max) / grid):
+            yield f"{field.name} has no point of its grid in its domain"
             return
     if field.type == "text" and not field.values:
         yield f"{field.name} needs its values"
@@ -450,8 +474,8 @@ def _input_faults(field: Input, earlier: Sequence[Input]) -> Iterator[str]:
 
 
 def _list_faults(field: Input, earlier: Sequence[Input]) -> Iterator[str]:
-    if field.length is None or not 0 <= field.length[0] <= field.length[1]:
-        yield f"{field.name} needs a length from its least to its most items"
+    if field.length is None or not 0 <= field.length[0] <= field.length[1] <= 10_000:
+        yield f"{field.name} needs a length from its least to its most items, at most 10,000"
         return
     if not field.items:
         yield f"{field.name} needs items"
@@ -493,6 +517,9 @@ def _draw_faults(field: Input, draw: Draw, earlier: Sequence[Input]) -> Iterator
     if draw.of is not None and draw.of not in {other.name for other in earlier if other.numeric}:
         yield f"the draw of {field.name} is relative to {draw.of}, which is no number before it"
     low, high = getattr(draw, form)
+    if not (math.isfinite(low) and math.isfinite(high)):
+        yield f"the draw of {field.name} needs finite ends"
+        return
     step = Fraction(1, SHARE_STEPS) if form == "times" else meaning(field.grid or 1)
     if low > high:
         yield f"the draw of {field.name} has its low end above its high end"
@@ -500,11 +527,17 @@ def _draw_faults(field: Input, draw: Draw, earlier: Sequence[Input]) -> Iterator
         yield f"the draw of {field.name} needs a low end above 0"
     if any((meaning(end) / step).denominator != 1 for end in (low, high)):
         yield f"the draw of {field.name} has ends off its grid of {number_text(float(step))}"
+    if (meaning(high) - meaning(low)) / step >= _MOST_STEPS:
+        yield f"the draw of {field.name} spans more than 2^64 steps of its grid"
 
 
 def _output_faults(output: Output, clauses: Mapping[str, Clause]) -> Iterator[str]:
     if output.clause not in clauses:
         yield f"{output.name} cites clause {output.clause}, which the spec does not have"
+    names = [column.name for column in output.columns]
+    for place, name in enumerate(names):
+        if not _NAME.fullmatch(name) or name in names[:place]:
+            yield f'{output.name}: the column "{name}" has no name of its own'
     if (output.type == "table") != bool(output.columns):
         yield f"{output.name}: a table has columns, and nothing else has"
     if (output.type == "text") != bool(output.values):
@@ -517,8 +550,8 @@ def _output_faults(output: Output, clauses: Mapping[str, Clause]) -> Iterator[st
 
 
 def _profile_faults(profile: Profile, inputs: Sequence[Input]) -> Iterator[str]:
-    if profile.weight < 1:
-        yield f'the profile "{profile.name}" needs a weight of at least 1'
+    if not 1 <= profile.weight <= 10**6:
+        yield f'the profile "{profile.name}" needs a weight of 1 to 1,000,000'
     names = [field.name for field in inputs]
     for name, draw in profile.draws.items():
         if name not in names:
@@ -530,9 +563,17 @@ def _profile_faults(profile: Profile, inputs: Sequence[Input]) -> Iterator[str]:
 
 
 def _check_edges(spec: Spec, block: _Block) -> None:
+    first = 0 if any(field.type in ("text", "list") for field in spec.inputs) else 2
+    taken = set(range(first))
     for number, edge in enumerate(spec.edges):
         for what in _edge_faults(edge, spec):
             raise block.error(what, f"$.edge[{number}]")
+        slot = first + number if edge.number is None else edge.number
+        if slot < 0 or slot in taken:
+            raise block.error(f"its number {slot} is taken", f"$.edge[{number}]")
+        taken.add(slot)
+    if first + sum(not edge.withdrawn for edge in spec.edges) > _MOST_CASES:
+        raise block.error(f"more edges than the {_MOST_CASES} cases have room for", "$.edge[0]")
     for name in spec.flags:
         if not any(name in edge.flags for edge in spec.edges):
             raise block.error(f"the flag {name} is explained but no edge has it", f"$.flags.{name}")

@@ -40,6 +40,7 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="cam
     spec_sha256: str
     changelog_sha256: str | None = None
     audit_sha256: str | None = None
+    conventions_sha256: str | None = None
 
 
 class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -65,11 +66,11 @@ def render_vectors(spec: Spec, cases: Sequence[Case], expected: Sequence[Mapping
     return ("\n".join(lines) + "\n").encode("utf-8")
 
 
-def entry(content: bytes, spec: Spec, cases: int, changelog_sha256: str | None = None) -> Entry:
-    """The manifest's entry for a vectors file just rendered; with its changelog entry's digest the version is
+def entry(content: bytes, spec: Spec, cases: int) -> Entry:
+    """The manifest's entry for a vectors file just rendered; with a changelog entry's digest the version is
     released.
     """
-    return Entry(sha256_hex(content), cases, spec.digest, changelog_sha256)
+    return Entry(sha256_hex(content), cases, spec.digest)
 
 
 def render_manifest(manifest: Manifest) -> bytes:

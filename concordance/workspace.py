@@ -7,15 +7,15 @@ implementation (`implementations` does).
 
 from __future__ import annotations
 
-import re
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import Final
 
 from concordance.errors import WorkspaceError
-from concordance.spec import Spec, parse_spec
+from concordance.spec import VERSION, Spec, parse_spec
 
 JOURNAL: Final = "vectors/.releasing.json"
 """Names what a release is writing, until it is done."""
@@ -38,7 +38,8 @@ class Workspace:
     @cached_property
     def models(self) -> tuple[str, ...]:
         """The names of the models, in alphabetical order."""
-        return tuple(sorted(path.name for path in (self.root / "specs").iterdir() if path.is_dir()))
+        folders = (path for path in (self.root / "specs").iterdir() if path.is_dir() and path.name[0] not in "._")
+        return tuple(sorted(path.name for path in folders if any(path.glob("*.md"))))
 
     def versions(self, model: str) -> tuple[str, ...]:
         """The published versions of a model, oldest first. Raises `WorkspaceError` for an unknown model."""
@@ -46,7 +47,7 @@ class Workspace:
             known = ", ".join(self.models) or "none yet"
             raise WorkspaceError(f'no model "{model}"', where="specs", hint=f"there are: {known}")
         names = [path.stem for path in (self.root / "specs" / model).glob("*.md")]
-        found = sorted((name for name in names if re.fullmatch(r"\d+\.\d+\.\d+", name)), key=version_order)
+        found = sorted((name for name in names if VERSION.fullmatch(name)), key=version_order)
         if not found:
             raise WorkspaceError("no spec named MAJOR.MINOR.PATCH.md", where=f"specs/{model}")
         return tuple(found)
@@ -89,16 +90,28 @@ class Workspace:
 
         What an interrupted writer left is cleared away first, and said through `say`.
         """
-        from filelock import FileLock
-
         from concordance.atomic import recover, replace_folder
 
         self.require_writable()
-        with FileLock(self.root / ".concordance.lock"):
-            for leftover in recover(self.root / "vectors"):
+        vectors = (self.root / "vectors").resolve()
+        with self.lock():
+            for leftover in recover(vectors):
                 say(f"cleared {leftover.name}, left by an interrupted run")
             if changes := build():
-                replace_folder(self.root / "vectors", changes)
+                replace_folder(vectors, changes)
+
+    @contextmanager
+    def lock(self, patience: float = 60) -> Iterator[None]:
+        """One writer at a time. Raises `WorkspaceError` if another one is still writing after `patience` seconds."""
+        from filelock import FileLock, Timeout
+
+        try:
+            with FileLock(self.root / ".concordance.lock", timeout=patience):
+                yield
+        except Timeout:
+            raise WorkspaceError(
+                "another command is writing here", where=str(self.root), hint="try again later"
+            ) from None
 
     @property
     def interrupted(self) -> bool:

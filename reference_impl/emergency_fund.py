@@ -177,7 +177,7 @@ def outputs(household: Household) -> dict[str, Any]:
 
 
 def fund_ladder(household: Household) -> Ladder[Fund[Any]]:
-    """The case's ladder. Without a yield, sums are short decimals and ties are common, so it is exact from the start."""
+    """Without a yield, sums are short decimals and ties are common, so the ladder is exact from the start."""
     return Ladder(lambda lift: Fund(household, lift), start_exact=household.monthly_yield == 0)
 
 

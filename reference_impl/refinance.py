@@ -52,7 +52,21 @@ SPEC_VERSION = "1.0.0"
 MATERIAL = 1
 
 Sign = Callable[[int], int]
-Position = Callable[[int], Fraction]
+
+
+class Brackets(NamedTuple):
+    """The two brackets of RF-7 at a month: what the current loan has cost if settled then, and what the new one has."""
+
+    current: Fraction
+    new: Fraction
+
+    @property
+    def position(self) -> Fraction:
+        """RF-7."""
+        return self.current - self.new
+
+
+BracketsAt = Callable[[int], Brackets]
 
 
 class LoanTerms(NamedTuple):
@@ -147,6 +161,14 @@ class Refinancing(Generic[Number]):
         """RF-7, by the interest lemma."""
         return self._less(self.current.interest_to(month), self.new.interest_to(month)) - self.costs
 
+    def current_bracket(self, month: int) -> Number:
+        """The first bracket of RF-7, by the interest lemma."""
+        return self.current.amount + self.current.interest_to(month)
+
+    def new_bracket(self, month: int) -> Number:
+        """The second bracket of RF-7, by the interest lemma: in both branches of RF-2, upfront + L' = L + c."""
+        return self.current.amount + self.costs + self.new.interest_to(month)
+
     def interest_saved(self, month: int) -> Number:
         """D(month) of the lemmas, position(month) - position(month - 1)."""
         return self._less(self.current.interest_in(month), self.new.interest_in(month))
@@ -169,16 +191,20 @@ def compute(inputs: Mapping[str, Input]) -> dict[str, Any]:
 def decisions(inputs: Mapping[str, Input]) -> list[Decision]:
     """What the exact outputs of one case hang on: the comparisons of RF-8, RF-9, RF-10 and RF-13.
 
-    The months that RF-9 and RF-10 name are found as for the outputs, and the positions there are then worked out
-    exactly.
+    The months that RF-9 and RF-10 name are found as for the outputs, and the brackets of RF-7 there are then worked out
+    exactly. Where a clause compares a difference with a constant, the sides are the amounts that the difference is made
+    of, as C-22 measures nearness by these: the payments of RF-6, or the brackets of RF-7.
     """
     terms = read(inputs)
     with working_precision():
         ladder: Ladder[Refinancing[Any]] = Ladder(lambda lift: Refinancing(terms, lift))
 
         @cache
-        def position(month: int) -> Fraction:
-            return ladder.exact(lambda case: case.position(month))
+        def brackets(month: int) -> Brackets:
+            return Brackets(
+                ladder.exact(lambda case: case.current_bracket(month)),
+                ladder.exact(lambda case: case.new_bracket(month)),
+            )
 
         @cache
         def position_sign(month: int) -> int:
@@ -187,58 +213,73 @@ def decisions(inputs: Mapping[str, Input]) -> list[Decision]:
         turns = direction_changes(terms, ladder)
         stretches = list(pairwise(turns))
         return [
-            *break_even_decisions(terms, ladder.exact(lambda case: case.monthly_savings())),
-            *first_ahead_decisions(first_ahead_month(stretches, position_sign), turns, position),
-            *net_break_even_decisions(net_break_even_months(stretches, position_sign), turns, position),
-            *recommendation_decisions(position(min(terms.horizon, terms.both_paid))),
+            *break_even_decisions(
+                terms,
+                ladder.exact(lambda case: case.current.payment),
+                ladder.exact(lambda case: case.new.payment),
+            ),
+            *first_ahead_decisions(first_ahead_month(stretches, position_sign), turns, brackets),
+            *net_break_even_decisions(net_break_even_months(stretches, position_sign), turns, brackets),
+            *recommendation_decisions(brackets(min(terms.horizon, terms.both_paid))),
         ]
 
 
-def break_even_decisions(terms: Terms, savings: Fraction) -> list[Decision]:
-    """RF-8: the sign of the savings; if they are positive, the smallest m that pays the costs, and m against n."""
-    found = [Decision("RF-8", "the savings are positive", savings, Fraction(0))]
+def break_even_decisions(terms: Terms, current_payment: Fraction, new_payment: Fraction) -> list[Decision]:
+    """RF-8: the sign of the savings; if they are positive, the smallest m that pays the costs, and m against n.
+
+    The sign of the savings is told by the payments (RF-6). Costs of 0 are paid by m = 0, whatever the savings.
+    """
+    found = [Decision("RF-8", "the savings are positive", current_payment, new_payment)]
+    savings = current_payment - new_payment
     if savings <= 0:
         return found
     costs = fraction(terms.costs)
     months = ceil(costs / savings)
-    found.append(Decision("RF-8", "m months pay the costs", months * savings, costs))
-    if months > 0:
+    if costs > 0:
+        found.append(Decision("RF-8", "m months pay the costs", months * savings, costs))
         found.append(Decision("RF-8", "m - 1 months do not pay the costs", (months - 1) * savings, costs))
     return [*found, Decision("RF-8", "m is at most n", Fraction(months), Fraction(terms.current.months))]
 
 
-def first_ahead_decisions(first: int | None, turns: list[int], position: Position) -> list[Decision]:
+def first_ahead_decisions(first: int | None, turns: list[int], brackets: BracketsAt) -> list[Decision]:
     """RF-9. Before the answer, the nearest month need not be the last: the position may come close, and fall again."""
-    zero = Fraction(0)
     if first is None:
-        greatest = max(position(month) for month in extreme_months(turns, 1, turns[-1]))
-        return [Decision("RF-9", "ahead at some month", greatest, zero)]
-    found = [Decision("RF-9", "ahead at the answer", position(first), zero)]
+        return [Decision("RF-9", "ahead at some month", *greatest_position(turns, 1, turns[-1], brackets))]
+    found = [Decision("RF-9", "ahead at the answer", *brackets(first))]
     if first > 1:
-        greatest = max(position(month) for month in extreme_months(turns, 1, first - 1))
-        found.append(Decision("RF-9", "not ahead at the month before", position(first - 1), zero))
-        found.append(Decision("RF-9", "not ahead at any month before", greatest, zero))
+        greatest = greatest_position(turns, 1, first - 1, brackets)
+        found.append(Decision("RF-9", "not ahead at the month before", *brackets(first - 1)))
+        found.append(Decision("RF-9", "not ahead at any month before", *greatest))
     return found
 
 
-def net_break_even_decisions(net: int | None, turns: list[int], position: Position) -> list[Decision]:
+def net_break_even_decisions(net: int | None, turns: list[int], brackets: BracketsAt) -> list[Decision]:
     """RF-10: the position at the end; if that is ahead, the month before the answer, and all from the answer on."""
-    zero = Fraction(0)
-    found = [Decision("RF-10", "ahead when both loans are paid off", position(turns[-1]), zero)]
+    found = [Decision("RF-10", "ahead when both loans are paid off", *brackets(turns[-1]))]
     if net is None:
         return found
     if net > 0:
-        found.append(Decision("RF-10", "behind at the month before", position(net - 1), zero))
-    least = min(position(month) for month in extreme_months(turns, net, turns[-1]))
-    return [*found, Decision("RF-10", "never behind again", least, zero)]
+        found.append(Decision("RF-10", "behind at the month before", *brackets(net - 1)))
+    return [*found, Decision("RF-10", "never behind again", *least_position(turns, net, turns[-1], brackets))]
 
 
-def recommendation_decisions(savings_at_horizon: Fraction) -> list[Decision]:
-    """RF-13."""
+def recommendation_decisions(horizon: Brackets) -> list[Decision]:
+    """RF-13, on the brackets at the horizon, whose difference is the savings there (RF-12)."""
+    current, new = horizon
     return [
-        Decision("RF-13", "the savings at the horizon are at least 1", savings_at_horizon, Fraction(MATERIAL)),
-        Decision("RF-13", "the savings at the horizon are at most -1", savings_at_horizon, Fraction(-MATERIAL)),
+        Decision("RF-13", "the savings at the horizon are at least 1", current, new + MATERIAL),
+        Decision("RF-13", "the savings at the horizon are at most -1", current + MATERIAL, new),
     ]
+
+
+def greatest_position(turns: list[int], first: int, last: int, brackets: BracketsAt) -> Brackets:
+    """The brackets at the month of first..last at which the borrower is most ahead."""
+    return max(map(brackets, extreme_months(turns, first, last)), key=lambda at_month: at_month.position)
+
+
+def least_position(turns: list[int], first: int, last: int, brackets: BracketsAt) -> Brackets:
+    """The brackets at the month of first..last at which the borrower is most behind."""
+    return min(map(brackets, extreme_months(turns, first, last)), key=lambda at_month: at_month.position)
 
 
 def extreme_months(turns: list[int], first: int, last: int) -> list[int]:

@@ -59,20 +59,29 @@ def compute(inputs: Mapping[str, Input]) -> dict[str, Any]:
 
 
 def decisions(inputs: Mapping[str, Input]) -> list[Decision]:
-    """What the exact outputs of one case hang on: the comparisons of RL-3, as far as it gets to ask them."""
+    """What the exact outputs of one case hang on: the comparisons of RL-3, as far as it gets to ask them.
+
+    Its comparison with 0 has for its sides what each life leaves in a year (RL-5), by which C-22 measures nearness;
+    their difference is the net delta of RL-2.
+    """
     money = {name: Fraction(*integer_ratio(inputs[name])) for name in MONEY}
-    expense_delta = MONTHS_A_YEAR * (money["newMonthlyExpenses"] - money["currentMonthlyExpenses"])
-    net_delta = money["newSalary"] - money["currentSalary"] - expense_delta  # RL-2
-    gains = Decision("RL-3", "the move gains in a year", net_delta, Fraction(0))
+    stay_surplus = money["currentSalary"] - MONTHS_A_YEAR * money["currentMonthlyExpenses"]
+    move_surplus = money["newSalary"] - MONTHS_A_YEAR * money["newMonthlyExpenses"]
+    net_delta = move_surplus - stay_surplus
+    gains = Decision("RL-3", "the move gains in a year", move_surplus, stay_surplus)
     return [gains, *recovery_decisions(money["movingCosts"], net_delta)] if net_delta > 0 else [gains]
 
 
 def recovery_decisions(costs: Fraction, net_delta: Fraction) -> list[Decision]:
-    """RL-3, if the move gains: m, the smallest number of months that pay the costs, and then m against its limit."""
+    """RL-3, if the move gains: m, the smallest number of months that pay the costs, and then m against its limit.
+
+    Costs of 0 are paid by m = 0, whatever the gain.
+    """
     monthly = net_delta / MONTHS_A_YEAR
     months = ceil(costs / monthly)
-    found = [Decision("RL-3", "m months pay the costs", months * monthly, costs)]
-    if months > 0:
+    found = []
+    if costs > 0:
+        found.append(Decision("RL-3", "m months pay the costs", months * monthly, costs))
         found.append(Decision("RL-3", "m - 1 months do not pay the costs", (months - 1) * monthly, costs))
     return [*found, Decision("RL-3", "m is at most 9998", Fraction(months), Fraction(NEVER - 1))]
 

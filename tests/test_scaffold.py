@@ -78,7 +78,7 @@ def test_a_new_workspace_keeps_the_published_conventions_and_runs_the_gate_in_ci
     assert (team / "specs/CONVENTIONS.md").read_bytes() == (ROOT / "specs/CONVENTIONS.md").read_bytes()
     workflow = (team / ".github/workflows/concordance.yml").read_text()
     assert "- run: pip install concordance-key\n" in workflow
-    assert "- run: concordance gate\n" in workflow
+    assert "- run: concordance gate --base origin/main" in workflow
     for folder in ("engine", "reference_impl", "vectors", "changelog"):
         assert (team / folder).is_dir()
 
