@@ -14,7 +14,7 @@ import ast
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
@@ -247,20 +247,24 @@ class _Bench:
         jobs, unused = [], 0
         for side, folder in FOLDERS.items():
             root = self._workspace.root / folder
-            ran = run_lines(root, lambda side=side: load(self._workspace, side, self._spec).run(self._inputs))  # type: ignore[misc]
+            implementation = load(self._workspace, side, self._spec)
+            ran = run_lines(root, lambda one=implementation: one.run(self._inputs))  # type: ignore[misc]
+            measured = run_lines(root, lambda one=implementation: show_decisions(one, self._inputs))  # type: ignore[misc]
             name = self._spec.model.replace("-", "_")
             for path in imported_modules(root, name):
                 source = read_source(path)
                 file = f"{folder}/{path.name}"
                 self.sources[file] = sha256_hex(source.encode("utf-8"))
                 functions = functions_by_line(source)
-                called = {function for line in ran.get(path, ()) if (function := functions.get(line, ("", True)))[1]}
+                called = functions_run(functions, ran.get(path, set()))
+                idle = functions_run(functions, measured.get(path, set())) - called  # measures cases, and answers none
                 for fault in faults(source):
-                    function = functions.get(fault.line, ("", True))
-                    if path.stem != name and function[0] and function not in called:
+                    function, in_body = functions.get(fault.line, ("", True))
+                    elsewhere = path.stem != name and function and not (in_body and function in called)
+                    if function in idle or elsewhere:
                         unused += 1
                     else:
-                        jobs.append(_Job(side, path, file, function[0], fault))
+                        jobs.append(_Job(side, path, file, function, fault))
         return jobs, unused
 
     def inject(self, job: _Job) -> Injected:
@@ -370,6 +374,17 @@ def _start() -> None:
 def _run_batch(batch: Sequence[_Job]) -> list[Injected]:
     assert _bench is not None
     return [_bench.inject(job) for job in batch]
+
+
+def show_decisions(implementation: Loaded, inputs: Sequence[Inputs]) -> None:
+    """Run what an implementation has to show the decisions of cases, if it has."""
+    for one in inputs if hasattr(implementation.module, "decisions") else ():
+        implementation.module.decisions(dict(one))
+
+
+def functions_run(functions: Mapping[int, tuple[str, bool]], lines: Collection[int]) -> set[str]:
+    """The functions of which lines in the body were run."""
+    return {name for line in lines for name, in_body in [functions.get(line, ("", True))] if in_body}
 
 
 def functions_by_line(source: str) -> dict[int, tuple[str, bool]]:

@@ -61,6 +61,7 @@ def run_lines(folder: Path, run: Callable[[], object]) -> Mapping[Path, set[int]
     from coverage import Coverage
 
     watch = Coverage(data_file=None, include=[inside(folder)], config_file=False, messages=False)
+    watch.set_option("run:disable_warnings", ["no-data-collected"])
     watch.start()
     try:
         run()

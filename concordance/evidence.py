@@ -16,7 +16,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Final
 
-from concordance.audit import Reviewed, functions_by_line, read_reviewed
+from concordance.audit import Reviewed, functions_by_line, functions_run, read_reviewed, show_decisions
 from concordance.cases import Case, generate
 from concordance.check import check_model
 from concordance.citations import cited, imported_modules, inside, reached, read_source, run_lines
@@ -128,20 +128,26 @@ def _branches(workspace: Workspace, spec: Spec, cases: Sequence[Case]) -> tuple[
         report = Path(temporary, "coverage.json")
         watch.json_report(outfile=str(report))
         files: Mapping[str, Any] = json.loads(report.read_text())["files"]
+    reviewed = read_reviewed(workspace, spec.model)
+    inputs = [case.inputs for case in cases]
+    shown = run_lines(folder, lambda: show_decisions(load(workspace, "reference", spec), inputs))
     used = {path.name for path in imported_modules(folder, spec.model.replace("-", "_"))}
     total, missed = 0, []
     for name, data in files.items():
-        path = Path(name)
+        path = Path(name).absolute()
         if path.name not in used:
             continue
         file = f"{FOLDERS['reference']}/{path.name}"
         functions = functions_by_line(read_source(path))
-        own = path.stem == spec.model.replace("-", "_")
         bodies = (functions.get(line, ("", True)) for line in data["executed_lines"])
         ran = {function for function, in_body in bodies if in_body}
+        # Code that no answer needs: shared with other models, or there to show decisions.
+        idle = {name for name, in_body in functions.values() if in_body} - ran
+        own = path.stem == spec.model.replace("-", "_")
+        idle = idle & (functions_run(functions, shown.get(path, set())) if own else idle)
         for start, end in [*data["executed_branches"], *data["missing_branches"]]:
             function = functions.get(start, ("", True))[0]
-            if _is_guard(read_reviewed(workspace, spec.model), file, function) or (not own and function not in ran):
+            if function in idle or _is_guard(reviewed, file, function):
                 continue
             total += 1
             if [start, end] in data["missing_branches"]:
