@@ -8,14 +8,15 @@ implementation.
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import itertools
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
+from decimal import Decimal
 from functools import cached_property
+from hashlib import sha256 as _sha256
+from struct import Struct
 from typing import Any, Final, Literal, TypeAlias
 
 from concordance.errors import SpecError
@@ -23,6 +24,7 @@ from concordance.numbers import canonical_json, meaning, sha256_hex
 from concordance.spec import SHARE_STEPS, Draw, Edge, Input, Inputs, Items, Spec, Value, as_length
 
 COUNT: Final = 250
+_first_word: Final = Struct(">Q24x").unpack
 Kind: TypeAlias = Literal["corner", "edge", "random", "listed", "given"]
 
 
@@ -128,12 +130,11 @@ class _Words:
 
     def pick(self, n: int) -> int:
         """A whole number in 0..n-1."""
-        limit = 2**64 - 2**64 % n
         while True:
-            digest = hashlib.sha256(f"{self._stem}{self._used}".encode()).digest()
+            digest = _sha256(f"{self._stem}{self._used}".encode()).digest()
             self._used += 1
-            word = int.from_bytes(digest[:8], "big")
-            if word < limit:
+            word: int = _first_word(digest)[0]
+            if word < 2**64 - 2**64 % n:
                 return word % n
 
 
@@ -161,11 +162,12 @@ def _drawing(field: Input, draw: Draw) -> _Drawing:
     assert field.min is not None and field.max is not None and field.grid is not None
     grid = meaning(field.grid)
     low, high = math.ceil(meaning(field.min) / grid), math.floor(meaning(field.max) / grid)
+    step, parts = grid.as_integer_ratio()
     whole = field.type == "integer"
 
     def drawn(words: _Words, earlier: Mapping[str, Any]) -> Value:
-        units = min(max(steps(words, earlier), low), high) * grid.numerator
-        return units // grid.denominator if whole else units / grid.denominator
+        units = min(max(steps(words, earlier), low), high) * step
+        return units // parts if whole else units / parts
 
     return drawn
 
@@ -180,14 +182,14 @@ def _steps(field: Input, draw: Draw) -> Callable[[_Words, Mapping[str, Any]], in
         low, high = (int(meaning(end) / grid) for end in draw.log)
         octaves = next(k for k in itertools.count(1) if low << k > high)
         return lambda words, earlier: _pick_log(words, low, high, octaves)
-    of = draw.of or ""
+    of, step = draw.of or "", grid.as_integer_ratio()
     if draw.plus is not None:
         low, high = (int(meaning(end) / grid) for end in draw.plus)
-        return lambda words, earlier: math.floor(_number(earlier[of]) / grid) + low + words.pick(high - low + 1)
+        return lambda words, earlier: _floor_of(earlier[of], 1, step) + low + words.pick(high - low + 1)
     assert draw.times is not None
     low, high = (int(meaning(end) * SHARE_STEPS) for end in draw.times)
-    share = 1 / (SHARE_STEPS * grid)
-    return lambda words, earlier: math.floor(_number(earlier[of]) * (low + words.pick(high - low + 1)) * share)
+    step = (SHARE_STEPS * grid).as_integer_ratio()
+    return lambda words, earlier: _floor_of(earlier[of], low + words.pick(high - low + 1), step)
 
 
 def _pick_log(words: _Words, low: int, high: int, octaves: int) -> int:
@@ -195,9 +197,10 @@ def _pick_log(words: _Words, low: int, high: int, octaves: int) -> int:
     return start + words.pick(min(2 * start - 1, high) - start + 1)
 
 
-def _number(value: Value) -> Fraction:
-    assert not isinstance(value, str)
-    return meaning(value)
+def _floor_of(value: Value, times: int, step: tuple[int, int]) -> int:
+    """How many whole steps are in so many times an earlier value: in integers, for fractions take most of the time."""
+    numerator, denominator = Decimal(repr(float(value))).as_integer_ratio()  # what the value means (C-1)
+    return numerator * times * step[1] // (denominator * step[0])
 
 
 def _case(spec: Spec, number: int, kind: Kind, inputs: Inputs, edge: Edge | None = None) -> Case:

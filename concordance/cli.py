@@ -510,6 +510,55 @@ def misreadings(ctx: click.Context, models: tuple[str, ...], form: str) -> None:
         ctx.exit(FINDING)
 
 
+@main.command()
+@click.argument("model")
+@click.option("--cases", "count", type=click.IntRange(1), required=True, help="How many cases.")
+@click.option("--first", type=click.IntRange(1_000), default=1_000, show_default=True, help="The first case's number.")
+@click.option("--workers", type=click.IntRange(1), help="Processes; all cores unless given.")
+@click.option("--scheduler", metavar="ADDRESS", help="Use the workers of this Dask scheduler, such as tcp://host:8786.")
+@click.option("--resume", type=_FILE, metavar="FILE", help="Record finished ranges in FILE, and go on from there.")
+@_format
+@click.pass_context
+def hunt(
+    ctx: click.Context,
+    model: str,
+    count: int,
+    first: int,
+    workers: int | None,
+    scheduler: str | None,
+    resume: Path | None,
+    form: str,
+) -> None:
+    """Search beyond the published cases: random ones by number, and one in ten twisted towards ties.
+
+    Dask workers need the workspace at the same path. An interrupt (Ctrl-C) ends the hunt with what was found so far.
+    """
+    from contextlib import nullcontext
+
+    from concordance.console import hunt_json, hunt_text
+    from concordance.hunt import hunt as search
+    from concordance.pool import cluster, local
+
+    if workers and scheduler:
+        raise click.UsageError("--workers are this machine's; a cluster has its own")
+    workspace = _workspace(ctx)
+    spec = workspace.spec(model)
+    with (
+        cluster(scheduler) if scheduler else nullcontext(local(workers)) as crew,
+        _progress(count, f"hunting {model}") as progress,
+    ):
+        result = search(workspace, spec, count, first=first, crew=crew, resume=resume, progress=progress)
+    click.echo(hunt_json(result) if form == "json" else hunt_text(result))
+    if result.stopped:
+        _say(
+            "the same command goes on from here"
+            if resume
+            else "with --resume FILE, a hunt can go on from where it ended"
+        )
+    if not result.ok:
+        ctx.exit(FINDING)
+
+
 def _chosen(workspace: Workspace, models: tuple[str, ...]) -> tuple[str, ...]:
     """The models that were named, or all; a gate that checked nothing must not pass."""
     if not (models or workspace.models):

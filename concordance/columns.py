@@ -32,6 +32,9 @@ class _Missing:
     def __repr__(self) -> str:
         return "missing"
 
+    def __reduce__(self) -> str:
+        return "MISSING"  # one and the same in every process
+
 
 MISSING: Final = _Missing()
 _NUMBERS: Final = frozenset({float, int})

@@ -16,6 +16,7 @@ from concordance.columns import MISSING
 from concordance.compare import TOLERANCE, Difference
 from concordance.evidence import Evidence
 from concordance.gate import Gate
+from concordance.hunt import Hunt
 from concordance.implementations import FOLDERS
 from concordance.misreadings import Caught
 from concordance.numbers import json_text
@@ -62,6 +63,64 @@ def conditions_text(conditions: Sequence[Condition]) -> str:
         lines.append(f"{'FAILS' if condition.problems else 'holds'}  {condition.name}")
         lines += [f"         {problem}" for problem in condition.problems]
     return "\n".join(lines)
+
+
+def hunt_text(result: Hunt) -> str:
+    """What a hunt found: findings first, then each output's largest deviation and the verdict."""
+    found, model = result.found, result.spec.model
+    lines = [f"{model} {result.spec.version}: numbers {result.numbers.start} to {result.numbers.stop - 1}"]
+    for finding in result.findings[:_SHOWN_FINDINGS]:
+        lines += ["", _finding_text(finding)]
+    left_out = found.failed + found.errored - len(result.findings[:_SHOWN_FINDINGS])
+    if left_out:
+        kept = f"the first {len(result.findings)}" if left_out + _SHOWN_FINDINGS > len(result.findings) else "them all"
+        lines += ["", f"  … and {left_out} more cases; --format json has {kept}"]
+    rows = [
+        (output, percent(worst.share), str(worst.number), worst.path, json_text(worst.expected), json_text(worst.got))
+        for output, worst in result.deviations.items()
+    ]
+    header = ("output", "largest deviation, as a share of the allowance", "number", "path", "expected", "got")
+    lines += ["", table(header, rows), "", _hunt_verdict(result)]
+    return encodable("\n".join(lines))
+
+
+def _hunt_verdict(result: Hunt) -> str:
+    found = result.found
+    visited = f"{found.cases:,} cases" if not result.stopped else f"{found.cases:,} of {len(result.numbers):,} cases"
+    ended = f" The hunt ended early: {result.stopped}." if result.stopped else ""
+    if result.ok:
+        agree = "Both implementations agree on all" if not result.stopped else "No disagreement in"
+        return f"{agree} {visited}.{ended}"
+    return f"DISAGREEMENT: of {visited}, {found.failed:,} failed and {found.errored:,} errored.{ended}"
+
+
+def hunt_json(result: Hunt) -> str:
+    """The same as data."""
+    found = result.found
+    report = {
+        "ok": result.ok,
+        "model": result.spec.model,
+        "specVersion": result.spec.version,
+        "tolerance": TOLERANCE._asdict(),
+        "first": result.numbers.start,
+        "asked": len(result.numbers),
+        "cases": found.cases,
+        "failed": found.failed,
+        "errored": found.errored,
+        "stopped": result.stopped or None,
+        "deviations": {
+            output: {
+                "share": worst.share,
+                "number": worst.number,
+                "path": worst.path,
+                "expected": worst.expected,
+                "got": worst.got,
+            }
+            for output, worst in result.deviations.items()
+        },
+        "findings": [_finding_data(finding) for finding in result.findings],
+    }
+    return encodable(json.dumps(report, indent=2, ensure_ascii=False))
 
 
 def audit_text(results: Sequence[Audit]) -> str:
