@@ -14,7 +14,7 @@ import ast
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
@@ -24,7 +24,7 @@ from typing import Final, Literal, TypeAlias
 import msgspec
 
 from concordance.cases import Case, generate
-from concordance.citations import imported_modules, read_source, run_lines
+from concordance.citations import cited_lines, imported_modules, read_source, run_lines
 from concordance.columns import Columns
 from concordance.compare import compare
 from concordance.errors import ImplementationError, UnusableInputError, VectorsError
@@ -32,6 +32,7 @@ from concordance.faults import Fault, faults
 from concordance.implementations import FOLDERS, Loaded, Side, discard, load
 from concordance.numbers import sha256_hex
 from concordance.spec import Inputs, Spec
+from concordance.vectors import audit_name
 from concordance.workspace import Workspace
 
 Outcome: TypeAlias = Literal["killed", "errored", "survived"]
@@ -87,6 +88,26 @@ class Injected(msgspec.Struct, frozen=True, rename="camel"):
     killers: tuple[str, ...] = ()
     also: bool = False
     """Whether it survived the cases and was caught by the further inputs."""
+    clauses: tuple[str, ...] = ()
+    """The clauses that the faulty line is cited to implement."""
+
+
+class Tally(msgspec.Struct, frozen=True):
+    """What became of some faults outside guards."""
+
+    faults: int = 0
+    caught: int = 0
+    equivalent: int = 0
+
+
+class Published(msgspec.Struct, frozen=True, rename="camel"):
+    """What the file of an earlier audit says, as far as others use it."""
+
+    spec_version: str
+    sources: dict[str, str]
+    engine: dict[str, int]
+    reference: dict[str, int]
+    clauses: dict[str, dict[Side, Tally]]
 
 
 @dataclass
@@ -98,6 +119,7 @@ class Audit:
     injected: list[Injected]
     reviewed: Reviewed
     sources: dict[str, str]
+    clauses: tuple[str, ...] = ()
     unused: int = 0
     """Faults in shared code that this model does not run: other models answer for them."""
     kills_by_case: Counter[str] = field(default_factory=Counter)
@@ -141,6 +163,16 @@ class Audit:
             "guardsByDesign": sum(i.outcome == "survived" and not i.also for i in guards),
         }
 
+    def by_clause(self, clauses: Iterable[str]) -> dict[str, dict[Side, Tally]]:
+        """What became of the faults in code that cites each clause."""
+        return {clause: {side: self._tally(clause, side) for side in FOLDERS} for clause in clauses}
+
+    def _tally(self, clause: str, side: Side) -> Tally:
+        plain = [i for i in self.injected if clause in i.clauses and not self.in_guard(i)]
+        mine = [i for i in plain if i.file.startswith(f"{FOLDERS[side]}/")]
+        survived = [i for i in mine if i.outcome == "survived"]
+        return Tally(len(mine), len(mine) - len(survived), sum(i not in self.unexplained for i in survived))
+
 
 def audit(
     workspace: Workspace,
@@ -168,6 +200,7 @@ def audit(
         sorted(injected, key=_place),
         read_reviewed(workspace, spec.model),
         bench.sources,
+        tuple(spec.clauses),
         unused,
     )
     for one in injected:
@@ -188,6 +221,17 @@ def read_reviewed(workspace: Workspace, model: str) -> Reviewed:
         raise VectorsError(str(error), where=path) from None
 
 
+def read_audit(workspace: Workspace, model: str, version: str) -> Published | None:
+    """The published audit of a version, if there is one. Raises `VectorsError` with its path."""
+    path = f"vectors/{audit_name(model, version)}"
+    if not (workspace.root / path).is_file():
+        return None
+    try:
+        return msgspec.json.decode(workspace.read_text(path), type=Published)
+    except msgspec.DecodeError as error:
+        raise VectorsError(str(error), where=path) from None
+
+
 def render_audit(found: Audit) -> bytes:
     """The result as the file that is published beside the vectors."""
     report = {
@@ -197,6 +241,7 @@ def render_audit(found: Audit) -> bytes:
         "engine": found.counts("engine"),
         "reference": found.counts("reference"),
         "unused": found.unused,
+        "clauses": found.by_clause(found.clauses),
         "survivors": [
             {"guard": found.in_guard(i), **msgspec.to_builtins(i), "reason": _reason(found, i)}
             for i in found.injected
@@ -229,6 +274,7 @@ class _Job:
     file: str
     function: str
     fault: Fault
+    clauses: tuple[str, ...]
 
 
 class _Bench:
@@ -257,6 +303,7 @@ class _Bench:
                 self.sources[file] = sha256_hex(source.encode("utf-8"))
                 functions = functions_by_line(source)
                 called = functions_run(functions, ran.get(path, set()))
+                citations = cited_lines(source, self._spec.clauses)
                 idle = functions_run(functions, measured.get(path, set())) - called  # measures cases, and answers none
                 for fault in faults(source):
                     function, in_body = functions.get(fault.line, ("", True))
@@ -264,7 +311,8 @@ class _Bench:
                     if function in idle or elsewhere:
                         unused += 1
                     else:
-                        jobs.append(_Job(side, path, file, function, fault))
+                        clauses = tuple(c for c in self._spec.clauses if fault.line in citations.get(c, ()))
+                        jobs.append(_Job(side, path, file, function, fault, clauses))
         return jobs, unused
 
     def inject(self, job: _Job) -> Injected:
@@ -286,7 +334,7 @@ class _Bench:
         names = [self._cases[place].id for place in killers]
         fault = job.fault
         shown = (fault.line, fault.before, fault.after, outcome, len(names), tuple(names[:_SHOWN_KILLERS]), also)
-        return Injected(job.file, job.function, *shown)
+        return Injected(job.file, job.function, *shown, job.clauses)
 
     def _answers(self, implementation: Loaded, inputs: Sequence[Inputs]) -> Columns:
         run = implementation.run_whole(inputs)
@@ -352,7 +400,8 @@ def _run_all(bench: _Bench, jobs: Sequence[_Job], workers: int) -> Iterator[list
                 yield pool.submit(_run_batch, [job]).result()
             except BrokenProcessPool:
                 fault = job.fault
-                yield [Injected(job.file, job.function, fault.line, fault.before, fault.after, "errored")]
+                place = (job.file, job.function, fault.line, fault.before, fault.after)
+                yield [Injected(*place, "errored", clauses=job.clauses)]
 
 
 def _pool(workers: int) -> ProcessPoolExecutor:

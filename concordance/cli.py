@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from concordance.cases import Case
+    from concordance.evidence import Evidence
     from concordance.spec import Spec
     from concordance.workspace import Workspace
 
@@ -424,7 +425,8 @@ def report(ctx: click.Context, models: tuple[str, ...], path: Path) -> None:
     with _progress(sum(map(len, cases.values())), "checking") as progress:
         for model, spec in specs.items():
             results += check_model(workspace, spec, cases[model], progress)
-    page = render_report(workspace, results, specs, cases, f"{_now():%Y-%m-%d %H:%M} UTC")
+    evidence = _measured(workspace, [specs[model] for model in specs if all(r.ok for r in results if r.model == model)])
+    page = render_report(workspace, results, specs, cases, f"{_now():%Y-%m-%d %H:%M} UTC", evidence)
     try:
         replace_file(path, page.encode("utf-8"))
     except OSError as error:
@@ -580,6 +582,22 @@ def _progress(length: int, label: str) -> Iterator[Callable[[int], None]]:
         return
     with click.progressbar(length=length, label=label, file=sys.stderr) as bar:
         yield bar.update
+
+
+def _measured(workspace: Workspace, specs: Sequence[Spec]) -> dict[str, Evidence]:
+    """What the cases of models reach, by model; one that cannot be measured is said and left out."""
+    from concordance.errors import ConcordanceError
+    from concordance.evidence import measure
+
+    found = {}
+    with _counted("measuring what the cases would catch") as progress:
+        for place, spec in enumerate(specs, 1):
+            try:
+                found[spec.model] = measure(workspace, spec)
+            except ConcordanceError as error:
+                _say(f"{spec.model} was not measured: {error}")
+            progress(place, len(specs))
+    return found
 
 
 @contextmanager

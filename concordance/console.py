@@ -9,12 +9,14 @@ from fractions import Fraction
 from typing import Any, Final
 from xml.etree import ElementTree
 
+import msgspec
+
 from concordance.audit import Audit, render_audit
 from concordance.cases import Case
 from concordance.check import Finding, ModelCheck, Simplest
 from concordance.columns import MISSING
 from concordance.compare import TOLERANCE, Difference
-from concordance.evidence import Evidence
+from concordance.evidence import ClauseReach, Evidence
 from concordance.gate import Gate
 from concordance.hunt import Hunt
 from concordance.implementations import FOLDERS
@@ -166,7 +168,10 @@ def evidence_text(results: Sequence[Evidence]) -> str:
 
 
 def _evidence_block(result: Evidence) -> str:
-    clauses = table(("clause", "cases"), [(clause, str(count)) for clause, count in result.clauses.items()])
+    clauses = table(
+        ("clause", "corners", "edges", "others", "engine faults", "reference faults", "misreadings"),
+        [(clause, *_clause_cells(reach)) for clause, reach in result.clauses.items()],
+    )
     decisions = table(
         ("clause", "decision", "below", "on it", "above", "nearest", "at"),
         [
@@ -180,7 +185,7 @@ def _evidence_block(result: Evidence) -> str:
     )
     near = [f"NEAR  {case} lies next to: {d.question} ({d.clause})" for d in result.decisions for case in d.near_random]
     missed = [f"MISSED  branch at {branch}" for branch in result.missed_branches]
-    unreached = [f"UNREACHED  clause {clause}" for clause, count in result.clauses.items() if not count]
+    unreached = [f"UNREACHED  clause {clause}" for clause, reach in result.clauses.items() if not reach.reached]
     branches = (
         f"{result.branches - len(result.missed_branches)} of {result.branches} branches of the reference are taken."
     )
@@ -191,6 +196,7 @@ def _evidence_block(result: Evidence) -> str:
         *near,
         "",
         clauses,
+        *([result.audited] if result.audited else []),
         "",
         branches,
         "",
@@ -201,6 +207,15 @@ def _evidence_block(result: Evidence) -> str:
     return "\n".join(parts)
 
 
+def _clause_cells(reach: ClauseReach) -> tuple[str, ...]:
+    """Cases by kind, then what is caught of what was tried; faults that change no answer are no part of that."""
+    kinds = (reach.cases.get("corner", 0), reach.cases.get("edge", 0))
+    rest = reach.reached - sum(kinds)
+    tallies = [reach.faults.get(side) if reach.faults else None for side in FOLDERS]
+    faults = [f"{t.caught}/{t.faults - t.equivalent}" if t else "" for t in tallies]
+    return (*map(str, (*kinds, rest)), *faults, f"{reach.caught}/{reach.misreadings}" if reach.misreadings else "")
+
+
 def evidence_json(results: Sequence[Evidence]) -> str:
     """The same as data; distances as decimals."""
     models = [
@@ -208,7 +223,16 @@ def evidence_json(results: Sequence[Evidence]) -> str:
             "model": result.model,
             "specVersion": result.version,
             "ok": result.ok,
-            "clauses": result.clauses,
+            "clauses": {
+                clause: {
+                    "cases": dict(reach.cases),
+                    "faults": msgspec.to_builtins(reach.faults),
+                    "misreadings": reach.misreadings,
+                    "misreadingsCaught": reach.caught,
+                }
+                for clause, reach in result.clauses.items()
+            },
+            "audited": result.audited or None,
             "branches": result.branches,
             "missedBranches": result.missed_branches,
             "decisions": [

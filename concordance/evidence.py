@@ -1,8 +1,9 @@
 """How far the cases reach: clauses, branches, decisions and headroom of one model, measured on its reference.
 
-Which clauses each case reaches, which branches of the reference no case takes, how near every case lies to every
-decision (both sides, and exactly on the edge), and the smallest relative error of each output that the cases would
-catch. What the cases would catch of faulty code is `audit`'s.
+Which clauses the cases reach, and what faults and misreadings of each they catch; which branches of the reference no
+case takes; how near every case lies to every decision (both sides, and exactly on the edge); and the smallest relative
+error of each output that the cases would catch. No fault is injected here: that is `audit`'s, and its published result
+is read.
 """
 
 from __future__ import annotations
@@ -16,14 +17,25 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Final
 
-from concordance.audit import Reviewed, functions_by_line, functions_run, read_reviewed, show_decisions
-from concordance.cases import Case, generate
+from concordance.audit import (
+    Published,
+    Reviewed,
+    Tally,
+    functions_by_line,
+    functions_run,
+    read_audit,
+    read_reviewed,
+    show_decisions,
+)
+from concordance.cases import Case, Kind, generate
 from concordance.check import check_model
 from concordance.citations import cited, imported_modules, inside, reached, read_source, run_lines
 from concordance.columns import Columns
 from concordance.compare import TOLERANCE
 from concordance.errors import ImplementationError
-from concordance.implementations import FOLDERS, Loaded, load
+from concordance.implementations import FOLDERS, Loaded, Side, load
+from concordance.misreadings import try_misreadings
+from concordance.numbers import sha256_hex
 from concordance.spec import Spec
 from concordance.workspace import Workspace
 
@@ -31,6 +43,23 @@ NEAR: Final = Fraction(1, 10**9)
 """A random case whose amounts differ by less than this share of the larger one is as good as on the edge: it should
 be an edge with a name.
 """
+
+
+@dataclass(frozen=True)
+class ClauseReach:
+    """One clause: the cases that reach it by kind, what became of the faults that the published audit injected into
+    the code that cites it (none if there is no such audit), and how many of its misreadings are caught.
+    """
+
+    cases: Mapping[Kind, int]
+    faults: Mapping[Side, Tally] | None
+    misreadings: int
+    caught: int
+
+    @property
+    def reached(self) -> int:
+        """The number of cases that reach it."""
+        return sum(self.cases.values())
 
 
 @dataclass
@@ -69,17 +98,19 @@ class Evidence:
 
     model: str
     version: str
-    clauses: dict[str, int]
+    clauses: dict[str, ClauseReach]
     branches: int
     missed_branches: list[str]
     decisions: list[DecisionReach]
     headroom: list[Headroom]
+    audited: str
+    """What is to be known of the audit that the faults are of: empty if it was of the code that is here."""
 
     @property
     def ok(self) -> bool:
         """Whether every clause and branch is reached and no random case sits next to a decision."""
         near = any(decision.near_random for decision in self.decisions)
-        return all(self.clauses.values()) and not self.missed_branches and not near
+        return all(clause.reached for clause in self.clauses.values()) and not self.missed_branches and not near
 
 
 def measure(workspace: Workspace, spec: Spec) -> Evidence:
@@ -90,27 +121,62 @@ def measure(workspace: Workspace, spec: Spec) -> Evidence:
     for place, crash in run.crashes.items():
         raise ImplementationError(crash.what, where=crash.where, hint=f"on {cases[place].id}")
     branches, missed = _branches(workspace, spec, cases)
+    published = read_audit(workspace, spec.model, spec.version)
     return Evidence(
         model=spec.model,
         version=spec.version,
-        clauses=_clauses(workspace, spec, reference, cases),
+        clauses=_clauses(workspace, spec, reference, cases, published),
         branches=branches,
         missed_branches=missed,
         decisions=_decisions(reference, cases),
         headroom=_headroom(workspace, spec, run.columns),
+        audited=_audited(workspace, published),
     )
 
 
-def _clauses(workspace: Workspace, spec: Spec, reference: Loaded, cases: Sequence[Case]) -> dict[str, int]:
-    """How many cases reach each clause."""
+def _audited(workspace: Workspace, published: Published | None) -> str:
+    if published is None:
+        return "This version has not been audited."
+    changed = [
+        file
+        for file, digest in published.sources.items()
+        if not (workspace.root / file).is_file() or sha256_hex(read_source(workspace.root / file).encode()) != digest
+    ]
+    return f"Changed since the audit: {', '.join(changed)}." if changed else ""
+
+
+def _clauses(
+    workspace: Workspace, spec: Spec, reference: Loaded, cases: Sequence[Case], published: Published | None
+) -> dict[str, ClauseReach]:
+    """What reaches each clause, and what is caught of it."""
+    reaching = _cases_by_clause(workspace, spec, reference, cases)
+    misread: dict[str, list[bool]] = {clause: [] for clause in spec.clauses}
+    for one in try_misreadings(workspace, spec):
+        misread.setdefault(one.misreading.clause, []).append(one.ok)
+    return {
+        clause: ClauseReach(
+            reaching[clause],
+            published.clauses.get(clause, {}) if published else None,
+            len(misread[clause]),
+            sum(misread[clause]),
+        )
+        for clause in spec.clauses
+    }
+
+
+def _cases_by_clause(
+    workspace: Workspace, spec: Spec, reference: Loaded, cases: Sequence[Case]
+) -> dict[str, Counter[Kind]]:
+    """How many cases of each kind reach each clause."""
     folder = workspace.root / FOLDERS["reference"]
     found = cited(workspace, FOLDERS["reference"], spec.model, spec.clauses)
     at_import = reached(found, run_lines(folder, lambda: load(workspace, "reference", spec)))
-    counts: Counter[str] = Counter()
+    counts: dict[str, Counter[Kind]] = {clause: Counter() for clause in spec.clauses}
     for case in cases:
         ran = run_lines(folder, lambda case=case: reference.run([case.inputs]))  # type: ignore[misc]
-        counts.update(reached(found, ran) | at_import)
-    return {clause: counts[clause] for clause in spec.clauses}
+        for clause in reached(found, ran) | at_import:
+            counts[clause][case.kind] += 1
+    return counts
 
 
 def _branches(workspace: Workspace, spec: Spec, cases: Sequence[Case]) -> tuple[int, list[str]]:
@@ -130,7 +196,9 @@ def _branches(workspace: Workspace, spec: Spec, cases: Sequence[Case]) -> tuple[
         files: Mapping[str, Any] = json.loads(report.read_text())["files"]
     reviewed = read_reviewed(workspace, spec.model)
     inputs = [case.inputs for case in cases]
-    shown = run_lines(folder, lambda: show_decisions(load(workspace, "reference", spec), inputs))
+    reference = load(workspace, "reference", spec)
+    answered = run_lines(folder, lambda: reference.run(inputs))
+    shown = run_lines(folder, lambda: show_decisions(reference, inputs))
     used = {path.name for path in imported_modules(folder, spec.model.replace("-", "_"))}
     total, missed = 0, []
     for name, data in files.items():
@@ -139,9 +207,8 @@ def _branches(workspace: Workspace, spec: Spec, cases: Sequence[Case]) -> tuple[
             continue
         file = f"{FOLDERS['reference']}/{path.name}"
         functions = functions_by_line(read_source(path))
-        bodies = (functions.get(line, ("", True)) for line in data["executed_lines"])
-        ran = {function for function, in_body in bodies if in_body}
-        # Code that no answer needs: shared with other models, or there to show decisions.
+        ran = functions_run(functions, answered.get(path, set()))
+        # Code that no answer needs: shared with other models, run on import alone, or there to show decisions.
         idle = {name for name, in_body in functions.values() if in_body} - ran
         own = path.stem == spec.model.replace("-", "_")
         idle = idle & (functions_run(functions, shown.get(path, set())) if own else idle)

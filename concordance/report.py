@@ -27,6 +27,7 @@ from concordance.cases import Case
 from concordance.check import Deviation, Finding, ModelCheck
 from concordance.columns import MISSING
 from concordance.compare import TOLERANCE, Difference
+from concordance.evidence import Evidence
 from concordance.numbers import json_text, sha256_hex
 from concordance.spec import Flag, Input, Inputs, Output, Spec
 from concordance.vectors import DISCLAIMER, MANIFEST, read_manifest, read_vectors, vectors_name
@@ -55,8 +56,11 @@ def render_report(
     specs: Mapping[str, Spec],
     cases: Mapping[str, Sequence[Case]],
     made: str,
+    evidence: Mapping[str, Evidence] | None = None,
 ) -> str:
     """The page about `checks`; `specs` and `cases` are what was checked, by model, and `made` is the date as text.
+
+    `evidence` is what was measured of the cases' reach, by model, where it was.
 
     Raises `VectorsError` if the workspace's manifest or vectors are malformed.
     """
@@ -77,6 +81,7 @@ def render_report(
         findings=sum(len(check.findings) for check in checks),
         cannot_run=sum(1 for check in checks if check.broken),
         axis=axis,
+        evidence=evidence or {},
         allowance=f"{TOLERANCE.abs:g} + {TOLERANCE.rel:g} · |expected|".replace("e-0", "e-"),
         disclaimer=DISCLAIMER,
         version=__version__,

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from conftest import Run
+import pytest
+from conftest import MODELS, Run
 from miniatures import REFERENCE, SPEC, write_workspace
 
+from concordance import AnswerKey
 from concordance.evidence import Evidence, measure
 from concordance.workspace import Workspace
 
@@ -32,9 +34,9 @@ def test_every_clause_has_the_number_of_cases_that_reach_it(tmp_path: Path) -> N
         '"""PK-1 to PK-4."""', '"""The model."""'
     )
     found = measured(tmp_path, rare)
-    assert found.clauses["PK-1"] == 250
-    assert 0 < found.clauses["PK-3"] < 25
-    assert found.clauses["PK-4"] == 0
+    assert found.clauses["PK-1"].cases == {"corner": 2, "edge": 2, "random": 246}
+    assert 0 < found.clauses["PK-3"].reached < 25
+    assert found.clauses["PK-4"].reached == 0
     assert not found.ok
 
 
@@ -78,3 +80,23 @@ def test_the_command_says_all_of_it(concordance: Run, tmp_path: Path) -> None:
     assert "branches of the reference are taken" in done.stdout
     report = json.loads(concordance("evidence", "--format", "json", cwd=root).stdout)
     assert report["models"][0]["decisions"][0]["clause"] == "PK-2"
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_the_250_cases_reach_all_of_a_model(answer_key: AnswerKey, model: str) -> None:
+    found = measure(answer_key.workspace, answer_key.spec(model))
+    assert [clause for clause, reach in found.clauses.items() if not reach.reached] == []
+    assert [case for decision in found.decisions for case in decision.near_random] == []
+    assert all(reach.caught == reach.misreadings for reach in found.clauses.values())
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_every_clause_that_decides_has_cases_on_both_sides_and_exactly_on_the_edge(
+    answer_key: AnswerKey, model: str
+) -> None:
+    """A ceiling is decided by two questions, of m and of m - 1, which have one side each; together they have both."""
+    decisions = measure(answer_key.workspace, answer_key.spec(model)).decisions
+    assert decisions
+    for clause in {decision.clause for decision in decisions}:
+        places = [(d.below > 0, d.on > 0, d.above > 0) for d in decisions if d.clause == clause]
+        assert [any(place) for place in zip(*places, strict=True)] == [True, True, True], clause
