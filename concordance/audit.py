@@ -427,6 +427,7 @@ def _run_batch(batch: Sequence[_Job]) -> list[Injected]:
 
 def show_decisions(implementation: Loaded, inputs: Sequence[Inputs]) -> None:
     """Run what an implementation has to show the decisions of cases, if it has."""
+    implementation.near(inputs, implementation.run(inputs).columns)
     for one in inputs if hasattr(implementation.module, "decisions") else ():
         implementation.module.decisions(dict(one))
 

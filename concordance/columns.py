@@ -57,6 +57,13 @@ class Leaf:
         number = float(self.numbers[position])
         return int(number) if number.is_integer() else number
 
+    def at(self, positions: NDArray[np.int64]) -> list[Any]:
+        """The values at positions as JSON would carry them."""
+        values = whole(self.numbers[positions].tolist())
+        if self.odd:
+            return [self.odd.get(place, value) for place, value in zip(positions.tolist(), values, strict=True)]
+        return values
+
     def values(self) -> list[Any]:
         """All values as JSON would carry them."""
         values: list[Any] = self.numbers.tolist()
@@ -96,6 +103,16 @@ class Columns:
     count: int
     leaves: dict[str, Leaf]
     tables: dict[str, Table]
+
+    def take(self, cases: Sequence[int]) -> Columns:
+        """The same for some of the cases, in rising order; without their tables."""
+        places = np.array(cases, np.int64)
+        return Columns(len(cases), {name: leaf.take(places) for name, leaf in self.leaves.items()}, {})
+
+    def missing(self, output: str) -> int:
+        """In how many cases an output is missing."""
+        odd = self.tables[output].odd if output in self.tables else self.leaves[output].odd
+        return sum(value is MISSING for value in odd.values())
 
     def answers(self, outputs: Sequence[Output], order: Iterable[int] | None = None) -> Rows:
         """The same as a list of objects in the contract's order, for all cases or those asked for; a missing key
@@ -204,6 +221,11 @@ def _is_json(value: Any) -> bool:
     except (TypeError, ValueError):
         return False
     return isinstance(value, (list, dict))
+
+
+def whole(numbers: list[Any]) -> list[Any]:
+    """Numbers as JSON carries them: those without a fraction are integers."""
+    return [int(number) if number.is_integer() else number for number in numbers]
 
 
 def _array_leaf(name: str, given: Any, count: int) -> Leaf:

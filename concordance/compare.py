@@ -10,17 +10,21 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import repeat
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from concordance.columns import MISSING, Columns, Floats, Leaf, Table, as_json
+from concordance.columns import MISSING, Columns, Floats, Leaf, Table, as_json, whole
 from concordance.numbers import NON_FINITE
 from concordance.spec import Column, Output
 
 Note: TypeAlias = Literal["value-mismatch", "missing", "type-mismatch"]
 _Bools: TypeAlias = NDArray[np.bool_]
+_MISMATCH: Final[Note] = "value-mismatch"
 _NON_FINITE: Final = frozenset({*NON_FINITE.values(), "NaN"})
 
 
@@ -35,7 +39,7 @@ TOLERANCE: Final = Tolerance()
 """The published tolerance (C-11)."""
 
 
-class Difference(NamedTuple):
+class Difference(msgspec.Struct, frozen=True):
     """One place where an answer differs: `got` is `MISSING` where there is nothing."""
 
     path: str
@@ -68,7 +72,20 @@ class Comparison:
 
     def count(self, case: int) -> int:
         """How many differences a case has."""
-        return sum(part.count(case) for part in self._parts)
+        return int(self.counts[case])
+
+    @cached_property
+    def counts(self) -> NDArray[np.int64]:
+        """How many differences each case has."""
+        counts: NDArray[np.int64] = sum((part.counts() for part in self._parts), np.zeros(len(self.failed), np.int64))
+        return counts
+
+    def all_differences(self, limit: int) -> dict[int, list[Difference]]:
+        """The same as `differences` for every case that failed, all at once."""
+        found: dict[int, list[Difference]] = {case: [] for case in np.flatnonzero(self.failed).tolist()}
+        for part in self._parts:
+            part.add_to(found, limit)
+        return found
 
 
 def compare(outputs: Sequence[Output], expected: Columns, got: Columns, tolerance: Tolerance = TOLERANCE) -> Comparison:
@@ -153,14 +170,20 @@ class _LeafPart:
         self.failed, share = _judge_column(output, expected, got, tolerance)
         self.worst = _worst(share, None)
 
-    def count(self, case: int) -> int:
-        return int(self.failed[case])
+    def counts(self) -> NDArray[np.int64]:
+        return self.failed.astype(np.int64)
+
+    def add_to(self, found: dict[int, list[Difference]], limit: int) -> None:
+        places = np.flatnonzero(self.failed)
+        pairs = zip(places.tolist(), self._expected.at(places), self._got.at(places), strict=True)
+        for case, expected, got in pairs:
+            if len(found[case]) < limit:
+                found[case].append(_difference(self.output.name, self.output, expected, got, self._tolerance))
 
     def differences(self, case: int) -> Iterator[Difference]:
         if self.failed[case]:
             pair = self._expected.value(case), self._got.value(case)
-            note = judge(self.output, *pair, self._tolerance) or "value-mismatch"
-            yield Difference(self.output.name, *pair, note)
+            yield _difference(self.output.name, self.output, *pair, self._tolerance)
 
 
 class _TablePart:
@@ -173,7 +196,7 @@ class _TablePart:
         self._starts = np.cumsum(self._common) - self._common
         self.failed: _Bools = expected.rows != got.rows
         self.failed[[*expected.odd, *got.odd]] = True
-        case_of = np.repeat(np.arange(len(self._common)), self._common)
+        case_of = self._case_of = np.repeat(np.arange(len(self._common)), self._common)
         row_of = np.arange(len(case_of)) - self._starts[case_of]
         self._leaves, marks, share = [], [], np.zeros(len(case_of))
         for column in output.columns:
@@ -189,8 +212,50 @@ class _TablePart:
         self.failed[case_of[self._marks.any(axis=0)]] = True
         self.worst = _worst(share, case_of)
 
-    def count(self, case: int) -> int:
-        return len(self._structural(case)) + int(self._marked(case).sum())
+    def counts(self) -> NDArray[np.int64]:
+        counts = np.bincount(self._case_of, self._marks.sum(axis=0), len(self.failed)).astype(np.int64)
+        for case in self._unlike:
+            counts[case] += len(self._structural(case))
+        return counts
+
+    def add_to(self, found: dict[int, list[Difference]], limit: int) -> None:
+        for case in self._unlike:
+            if len(found[case]) < limit:
+                found[case] += self._structural(case)
+        rows, columns = np.nonzero(self._marks.T)
+        cases = self._case_of[rows]
+        room = np.full(len(self.failed), limit)
+        room[list(found)] -= [len(differences) for differences in found.values()]
+        shown = np.arange(len(cases)) - np.searchsorted(cases, cases) < room[cases]
+        rows, columns, cases = rows[shown], columns[shown], cases[shown]
+        for case, difference in zip(cases.tolist(), self._all(rows, columns, cases), strict=True):
+            found[case].append(difference)
+
+    def _all(self, rows: NDArray[np.int64], columns: NDArray[np.int64], cases: NDArray[np.int64]) -> list[Difference]:
+        """The differences at the given rows, counted over all cases, and columns."""
+        row_of = rows - self._starts[cases]
+        names = [column.name for column in self.output.columns]
+        paths = [[f"{self.output.name}[{row}].{name}" for name in names] for row in range(row_of.max(initial=-1) + 1)]
+        values: list[list[Any]] = []
+        for side in (0, 1):
+            numbers = np.array([pair[side].numbers for pair in self._leaves])
+            values.append(whole(numbers[columns, rows].tolist()))
+        places = zip(row_of.tolist(), columns.tolist(), strict=True)
+        found = list(map(Difference, [paths[row][column] for row, column in places], *values, repeat(_MISMATCH)))
+        for column, (expected, got) in enumerate(self._leaves):
+            if expected.odd or got.odd:
+                for place in np.flatnonzero(columns == column).tolist():
+                    row = int(rows[place])
+                    pair = expected.value(row), got.value(row)
+                    at = (found[place].path, self.output.columns[column])
+                    found[place] = _difference(*at, *pair, self._tolerance)
+        return found
+
+    @cached_property
+    def _unlike(self) -> list[int]:
+        """Cases of which a table is none, or has another length."""
+        lengths = np.flatnonzero(self._expected.rows != self._got.rows).tolist()
+        return sorted({*lengths, *self._expected.odd, *self._got.odd})
 
     def differences(self, case: int) -> Iterator[Difference]:
         if not self.failed[case]:
@@ -200,8 +265,7 @@ class _TablePart:
         for row, number in np.argwhere(self._marked(case).T).tolist():
             column, (expected, got) = self.output.columns[number], self._leaves[number]
             pair = expected.value(start + row), got.value(start + row)
-            note = judge(column, *pair, self._tolerance) or "value-mismatch"
-            yield Difference(f"{self.output.name}[{row}].{column.name}", *pair, note)
+            yield _difference(f"{self.output.name}[{row}].{column.name}", column, *pair, self._tolerance)
 
     def _marked(self, case: int) -> _Bools:
         """Which columns (first axis) differ in which of the case's common rows."""
@@ -227,6 +291,10 @@ class _TablePart:
 
 
 _Part: TypeAlias = _LeafPart | _TablePart
+
+
+def _difference(path: str, column: Output | Column, expected: Any, got: Any, tolerance: Tolerance) -> Difference:
+    return Difference(path, expected, got, judge(column, expected, got, tolerance) or _MISMATCH)
 
 
 def _judge_column(column: Output | Column, expected: Leaf, got: Leaf, tolerance: Tolerance) -> tuple[_Bools, Floats]:

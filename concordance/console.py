@@ -520,7 +520,7 @@ def _simplest_data(found: Simplest) -> dict[str, Any]:
 
 
 def _difference_data(difference: Difference) -> dict[str, Any]:
-    return {key: value for key, value in difference._asdict().items() if value is not MISSING}
+    return {key: value for key, value in msgspec.structs.asdict(difference).items() if value is not MISSING}
 
 
 def _shown(value: Any) -> str:

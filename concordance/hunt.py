@@ -415,7 +415,7 @@ class _Bench:
 
 def _failed(comparison: Comparison, place: int, number: int) -> Kept:
     (first,) = comparison.differences(place, 1)
-    return Kept(number, "failed", {k: v for k, v in first._asdict().items() if v is not MISSING})
+    return Kept(number, "failed", {k: v for k, v in msgspec.structs.asdict(first).items() if v is not MISSING})
 
 
 def _worst(output: Output, largest: Largest, numbers: range, expected: Columns, got: Columns) -> Worst:

@@ -25,14 +25,16 @@ from typing import Any, Final, Literal, Protocol, TypeAlias
 
 import numpy as np
 
-from concordance.columns import Columns, from_answers, from_arrays
+from concordance.columns import Columns, Leaf, from_answers, from_arrays
 from concordance.errors import ImplementationError
+from concordance.numbers import NON_FINITE, json_text
 from concordance.spec import Input, Inputs, Spec
 from concordance.workspace import Workspace
 
 Side: TypeAlias = Literal["engine", "reference"]
 FOLDERS: Final[Mapping[Side, str]] = {"engine": "engine", "reference": "reference_impl"}
 
+_FLOATS: Final = {text: number for number, text in NON_FINITE.items()}
 _TYPES: Final[Mapping[str, type]] = {"number": np.float64, "integer": np.int64, "boolean": np.bool_, "text": np.object_}
 
 
@@ -87,6 +89,32 @@ class Loaded:
         if self.side == "engine":
             return Run(self._answer_columns(cases), {})
         return Run(from_answers(self._spec.outputs, [self._answer(case) for case in cases]), {})
+
+    def expected(self, cases: Sequence[Inputs]) -> Columns:
+        """The outputs of all cases. Raises `ImplementationError` if the implementation crashes on any."""
+        run = self.run(cases)
+        for place, crash in run.crashes.items():
+            raise ImplementationError(crash.what, where=crash.where, hint=f"on {json_text(cases[place])}")
+        return run.columns
+
+    def near(self, cases: Sequence[Inputs], outputs: Columns) -> list[list[str]]:
+        """For each case the exact outputs that hang on the inputs' last digits (C-22), as far as it can tell.
+
+        An engine tells by a function `near_decisions(inputs, outputs)`, which has outputs that are no tables as
+        columns, Infinity as a float, and answers with a column of booleans for each of the exact ones.
+        """
+        decide = getattr(self.module, "near_decisions", None)
+        if decide is None or not cases:
+            return [[] for _ in cases]
+        given = {name: _output_column(leaf) for name, leaf in outputs.leaves.items()}
+        try:
+            found = decide(_input_columns(self._spec.inputs, cases), given)
+            marks = [
+                (output.name, found[output.name].tolist()) for output in self._spec.outputs if output.name in found
+            ]
+        except Exception as error:
+            raise ImplementationError(_what(error), where=_where(error, self._root)) from error
+        return [[name for name, near in marks if near[place]] for place in range(len(cases))]
 
     def _run_columns(self, cases: Sequence[Inputs]) -> Run:
         try:
@@ -185,6 +213,16 @@ def _input_columns(fields: Sequence[Input], cases: Sequence[Inputs]) -> dict[str
         else:
             columns[field.name] = np.array(values, _TYPES[field.type])
     return columns
+
+
+def _output_column(leaf: Leaf) -> Any:
+    """One output's values as an engine has them."""
+    odd = {place: _FLOATS.get(value, value) for place, value in leaf.odd.items()}
+    if all(isinstance(value, float) for value in odd.values()):
+        column = leaf.numbers.copy()
+        column[list(odd)] = list(odd.values())
+        return column
+    return np.array([odd.get(place, number) for place, number in enumerate(leaf.numbers.tolist())], np.object_)
 
 
 class _FreshLoader(SourceFileLoader):

@@ -19,10 +19,12 @@ from .tables import Outputs, Table, in_slices, ragged
 SPEC_VERSION = "1.0.0"
 
 Column = NDArray[Any]
+Mask = NDArray[np.bool_]
 
 FIELDS = ("monthlyEssentialExpenses", "monthlyBackupIncome", "currentSavings", "monthlyContribution", "annualYield")
 LAST_MONTH = 1200
 LAST_TABLE_YEAR = 30
+NEAR = 1e-12
 OPEN = -1.0  # a count of months that takes more than linear arithmetic
 # A yield of 0 is computed as this one: the same formulas, and they differ from the limit by a relative 1200e-200.
 NO_YIELD = 1e-200
@@ -60,6 +62,41 @@ def _compute(inputs: Mapping[str, Column]) -> Outputs:
         "status": _status(months),
         "yearlyData": _yearly(savings, paid, annual, rate, growth, last),
     }
+
+
+def near_decisions(inputs: Mapping[str, Column], outputs: Mapping[str, Column]) -> dict[str, NDArray[np.bool_]]:
+    """C-22: of which cases the exact outputs, given with the others, hang on the last digits of the inputs."""
+    expenses, backup, savings, paid, annual = (inputs[field].astype(np.float64) for field in FIELDS)
+    gap, runway, months = outputs["monthlyGap"], outputs["runwayMonths"], outputs["monthsToTarget"]
+    wanted = inputs["targetMonths"] * np.maximum(expenses, backup)
+    monthly = np.maximum(annual / 12, NO_YIELD)
+
+    def gained(month: Floats) -> Floats:
+        return np.expm1(np.clip(month, 0, LAST_MONTH) * np.log1p(monthly))
+
+    def reserve(month: Floats) -> Mask:
+        """EF-5: B(month) against the gap."""
+        have = savings * (1 + gained(month))
+        spent = gap + gained(month) / monthly * (1 + monthly) * gap
+        return _near(have - spent, np.maximum(have, spent)) & (month >= 0)
+
+    def balance(month: Floats) -> Mask:
+        """EF-7: S(month) against the target."""
+        saved, added = savings * (1 + gained(month)), gained(month) / monthly * paid
+        missing = saved + added - outputs["targetAmount"]
+        return _near(missing, np.maximum(np.maximum(saved, added), wanted)) & (month >= 0)
+
+    gaps = _near(expenses - backup, np.maximum(expenses, backup))  # EF-2
+    covered = reserve(np.minimum(runway, LAST_MONTH) - 1) | reserve(np.where(runway < LAST_MONTH, runway, 0.0))
+    runways = gaps | ((gap > 0) & covered)
+    reached = gaps | balance(np.minimum(months, LAST_MONTH)) | balance(months - 1)
+    turns = np.isin(months, (0, 1, 24, 25, LAST_MONTH, np.inf))  # EF-9
+    return {"runwayMonths": runways, "monthsToTarget": reached, "status": reached & turns}
+
+
+def _near(difference: Floats, scale: Floats) -> Mask:
+    near: Mask = (np.abs(difference) <= NEAR * scale) & (scale > 0)
+    return near
 
 
 def _linear(unit: int, *columns: Column) -> tuple[Column, ...]:

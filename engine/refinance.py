@@ -45,6 +45,7 @@ Bounded = tuple[Floats, Floats]
 
 EVERY = slice(None)
 FOREVER = 1e9
+NEAR = 1e-12
 # A rate of 0 is computed as this one: the same formulas, and they differ from the limit by a relative n * 1e-200.
 NO_RATE = 1e-200
 
@@ -133,6 +134,44 @@ def _compute(inputs: Mapping[str, Column]) -> Outputs:
             },
         ),
     }
+
+
+def near_decisions(inputs: Mapping[str, Column], outputs: Mapping[str, Column]) -> dict[str, Mask]:
+    """C-22: of which cases the exact outputs, given with the others, hang on the last digits of the inputs."""
+    estimate = _Estimate.of(_Cases.of(inputs))
+    cases, (current, new) = estimate.cases, estimate.payment
+    term, upfront = cases.months[0], np.where(cases.financed, 0.0, cases.costs)
+
+    def repaid(month: Floats) -> Mask:
+        """RF-8: what m months save, against the costs."""
+        amounts = np.maximum(np.maximum(current, new) * month, cases.costs)
+        return _near(month * (current - new) - cases.costs, amounts) & (month >= 0)
+
+    def level(month: Floats, over: float = 0.0) -> Mask:
+        """RF-7: the two brackets of the position, the second with `over`. At month 0 they are the balance and the same
+        balance, and the position hangs on the costs alone."""
+        month, later = np.clip(month, 0, cases.last), month > 0
+        paid = estimate.payment * np.minimum(cases.months, month) + estimate.balances(month, EVERY)
+        return later & _near(paid[0] - (upfront + paid[1]) - over, np.maximum(paid[0], upfront + paid[1]))
+
+    top = term.copy()
+    longer = np.flatnonzero((cases.months[1] > term) & (cases.rate[0] > cases.rate[1]))
+    top[longer] = _end_of_rise(estimate.take(longer))
+    pays, first, net = (outputs[name] for name in ("breakEvenMonths", "firstAheadMonth", "netBreakEvenMonths"))
+    saves = _near(current - new, np.maximum(current, new))
+    months = repaid(np.minimum(pays, term)) | repaid(np.minimum(pays, term + 1) - 1)
+    horizon = np.minimum(cases.horizon, cases.last)
+    return {
+        "breakEvenMonths": saves | (months & (current > new) & (cases.costs > 0)),
+        "firstAheadMonth": level(np.where(np.isinf(first), top, first)) | level(first - 1),
+        "netBreakEvenMonths": level(cases.last) | level(net) | level(net - 1) | level(first - 1),
+        "recommendation": level(horizon, 1.0) | level(horizon, -1.0),  # RF-13
+    }
+
+
+def _near(difference: Floats, scale: Floats) -> Mask:
+    near: Mask = np.abs(difference) <= NEAR * scale
+    return near
 
 
 def _standing(estimate: _Estimate, at: Column, when: Floats) -> tuple[Floats, Mask, Floats]:

@@ -24,6 +24,7 @@ Column = NDArray[Any]
 SALARIES = ("currentSalary", "newSalary")
 FIELDS = (*SALARIES, "currentMonthlyExpenses", "newMonthlyExpenses", "movingCosts", "currentSavings")
 NEVER = 9999
+NEAR = 1e-12
 
 
 def compute(inputs: Mapping[str, Column]) -> Outputs:
@@ -53,6 +54,18 @@ def _compute(inputs: Mapping[str, Column]) -> Outputs:
         "netWealthGain": gain,
         "yearlyData": (years + 1, {"year": year, "stay": stay, "move": move}),  # RL-7
     }
+
+
+def near_decisions(inputs: Mapping[str, Column], outputs: Mapping[str, Column]) -> dict[str, NDArray[np.bool_]]:
+    """C-22: of which cases the exact outputs, given with the others, hang on the last digits of the inputs."""
+    now, then, cost_now, cost_then, moving, _ = (inputs[field].astype(np.float64) for field in FIELDS)
+    net = outputs["annualNetDelta"]
+    scale = np.maximum(np.maximum(now, then), 12 * np.maximum(cost_now, cost_then))
+    gains = (np.abs(net) <= NEAR * scale) & (scale > 0)
+    months = np.rint(np.minimum(12 * moving / np.where(net > 0, net, np.inf), NEVER))
+    paid = np.abs(12 * moving - months * net) <= NEAR * np.maximum(12 * moving, months * scale)
+    near = gains | (paid & (net > 0) & (moving > 0) & (months < NEVER))
+    return {"movingCostRecoveryMonths": near, "breakEvenMonths": near}
 
 
 def _linear(unit: int, *columns: Column) -> tuple[Column, ...]:

@@ -6,6 +6,7 @@ import copy
 import math
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -152,7 +153,8 @@ def test_a_right_answer_has_no_differences_and_extra_keys_are_ignored() -> None:
     ],
 )
 def test_every_difference_has_its_path_both_values_and_a_note(got: Any, found: list[tuple[Any, ...]]) -> None:
-    assert [tuple(difference) for difference in differences(got)] == found
+    assert [msgspec.structs.astuple(difference) for difference in differences(got)] == found
+    assert compared(RIGHT, got).all_differences(99).get(0, []) == differences(got)
     assert compared(RIGHT, got).count(0) == len(found)
 
 
@@ -229,6 +231,9 @@ def test_columns_judge_as_a_plain_loop_does(pairs: list[tuple[dict[str, Any], An
         }
         assert found == plain_comparison(e, g)
         assert bool(comparison.failed[case]) == bool(found)
+        for limit in (2, 50):
+            assert comparison.all_differences(limit).get(case, []) == comparison.differences(case, limit)
+        assert comparison.count(case) == len(comparison.differences(case))
 
 
 @given(st.lists(expected_answer, max_size=5))

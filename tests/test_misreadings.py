@@ -10,6 +10,7 @@ import pytest
 from conftest import MODELS, ROOT, Run
 from miniatures import write_workspace
 
+from concordance.compare import Difference
 from concordance.errors import VectorsError
 from concordance.misreadings import Caught, read_misreadings, try_misreadings
 from concordance.workspace import Workspace
@@ -149,7 +150,7 @@ def test_the_first_difference_is_from_what_is_right(tmp_path: Path) -> None:
     workspace = parking(tmp_path, ENTRY)
     (one,) = try_misreadings(workspace, workspace.spec("parking"))
     assert one.first is not None
-    assert (one.cases[0].kind, one.first[:3]) == ("edge", ("visits", "Infinity", 0))
+    assert (one.cases[0].kind, one.first) == ("edge", Difference("visits", "Infinity", 0, "value-mismatch"))
 
 
 def test_code_that_crashes_is_caught_too(tmp_path: Path) -> None:
