@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 DEV := $(VENV)/.dev
 
-.PHONY: check test lint verify platforms bench clean
+.PHONY: check test lint verify audit platforms bench clean
 
 check: $(READY)  ## the gate: both implementations of all models on all cases
 	@$(BIN)/concordance check
@@ -21,6 +21,11 @@ lint: $(DEV)  ## formatting, lint, types, import rules
 
 verify: $(READY)  ## recompute every published byte
 	@$(BIN)/concordance verify
+
+audit: $(DEV)  ## what injected faults the cases catch, survivors tried on further inputs too: minutes
+	@for model in emergency-fund refinance relocation; do \
+		$(BIN)/python tests/further.py $$model | $(BIN)/concordance audit $$model --further /dev/stdin || exit 1; \
+	done
 
 platforms: $(DEV)  ## the published bytes on every Python here, with the oldest and the newest numpy
 	@$(BIN)/nox

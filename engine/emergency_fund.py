@@ -1,6 +1,6 @@
-"""Emergency fund 1.0.0 for a whole batch at once: target, runway, months to the target, interest and balances.
+"""Emergency fund 1.0.1 for a whole batch at once: target, runway, months to the target, interest and balances.
 
-Not the definition (`specs/emergency-fund/1.0.0.md`, whose clauses are cited), and no validation of inputs.
+Not the definition (`specs/emergency-fund/1.0.1.md`, whose clauses are cited), and no validation of inputs.
 
 All linear parts are exact whole numbers (decimals.py). Both counts of months ask when u^m, with u = 1 + j, passes a
 ratio. Logarithms answer with a bound; where a whole month lies within it, the powers of that month are compared.
@@ -16,15 +16,13 @@ from .decimals import Decimals, meaning
 from .precision import DD, LIBM, DoubleDouble, Floats, U, power, too_wide
 from .tables import Outputs, Table, in_slices, ragged
 
-SPEC_VERSION = "1.0.0"
+SPEC_VERSION = "1.0.1"
 
 Column = NDArray[Any]
-Mask = NDArray[np.bool_]
 
 FIELDS = ("monthlyEssentialExpenses", "monthlyBackupIncome", "currentSavings", "monthlyContribution", "annualYield")
 LAST_MONTH = 1200
 LAST_TABLE_YEAR = 30
-NEAR = 1e-12
 OPEN = -1.0  # a count of months that takes more than linear arithmetic
 # A yield of 0 is computed as this one: the same formulas, and they differ from the limit by a relative 1200e-200.
 NO_YIELD = 1e-200
@@ -74,13 +72,13 @@ def near_decisions(inputs: Mapping[str, Column], outputs: Mapping[str, Column]) 
     def gained(month: Floats) -> Floats:
         return np.expm1(np.clip(month, 0, LAST_MONTH) * np.log1p(monthly))
 
-    def reserve(month: Floats) -> Mask:
+    def reserve(month: Floats) -> NDArray[np.bool_]:
         """EF-5: B(month) against the gap."""
         have = savings * (1 + gained(month))
         spent = gap + gained(month) / monthly * (1 + monthly) * gap
         return _near(have - spent, np.maximum(have, spent)) & (month >= 0)
 
-    def balance(month: Floats) -> Mask:
+    def balance(month: Floats) -> NDArray[np.bool_]:
         """EF-7: S(month) against the target."""
         saved, added = savings * (1 + gained(month)), gained(month) / monthly * paid
         missing = saved + added - outputs["targetAmount"]
@@ -94,8 +92,8 @@ def near_decisions(inputs: Mapping[str, Column], outputs: Mapping[str, Column]) 
     return {"runwayMonths": runways, "monthsToTarget": reached, "status": reached & turns}
 
 
-def _near(difference: Floats, scale: Floats) -> Mask:
-    near: Mask = (np.abs(difference) <= NEAR * scale) & (scale > 0)
+def _near(difference: Floats, scale: Floats) -> NDArray[np.bool_]:
+    near: NDArray[np.bool_] = (np.abs(difference) <= 1e-12 * scale) & (scale > 0)
     return near
 
 

@@ -1,6 +1,6 @@
-"""Refinance 1.0.0 for a whole batch at once: payments, three break-evens, savings and balances; and a loan kernel.
+"""Refinance 1.0.1 for a whole batch at once: payments, three break-evens, savings and balances; and a loan kernel.
 
-Not the definition (`specs/refinance/1.0.0.md`, whose clauses are cited), and no validation of inputs.
+Not the definition (`specs/refinance/1.0.1.md`, whose clauses are cited), and no validation of inputs.
 
 Every decision is a sign: of the savings, of costs repaid, of a position, of a position's step to the next month. Three
 classes know these quantities: `_Estimate` in float64 for all cases, `_Settlement` in double-double for the cases of
@@ -37,7 +37,7 @@ from .decimals import meaning
 from .precision import DD, DoubleDouble, Floats, U, joined, leading, stacked, too_wide
 from .tables import Outputs, in_slices, ragged
 
-SPEC_VERSION = "1.0.0"
+SPEC_VERSION = "1.0.1"
 
 Column = NDArray[Any]
 Mask = NDArray[np.bool_]
@@ -45,7 +45,6 @@ Bounded = tuple[Floats, Floats]
 
 EVERY = slice(None)
 FOREVER = 1e9
-NEAR = 1e-12
 # A rate of 0 is computed as this one: the same formulas, and they differ from the limit by a relative n * 1e-200.
 NO_RATE = 1e-200
 
@@ -170,7 +169,7 @@ def near_decisions(inputs: Mapping[str, Column], outputs: Mapping[str, Column]) 
 
 
 def _near(difference: Floats, scale: Floats) -> Mask:
-    near: Mask = np.abs(difference) <= NEAR * scale
+    near: Mask = np.abs(difference) <= 1e-12 * scale
     return near
 
 

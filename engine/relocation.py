@@ -1,6 +1,6 @@
-"""Relocation 1.0.0 for a whole batch at once: yearly deltas, recovery of the moving costs, wealth of both lives.
+"""Relocation 1.0.1 for a whole batch at once: yearly deltas, recovery of the moving costs, wealth of both lives.
 
-Not the definition (`specs/relocation/1.0.0.md`, whose clauses are cited), and no validation of inputs.
+Not the definition (`specs/relocation/1.0.1.md`, whose clauses are cited), and no validation of inputs.
 
 Deltas and the recovery are exact whole numbers. The wealth of staying, the wealth of moving and the gain are three
 accounts W(y) = W(0) u^y + a s(y), with u = 1 + r and s(y) = 1 + u + ... + u^(y-1) (RL-1). The gain is an account of its
@@ -17,14 +17,13 @@ from .decimals import Decimals, meaning
 from .precision import Floats, U, too_wide
 from .tables import Outputs, in_slices, ragged
 
-SPEC_VERSION = "1.0.0"
+SPEC_VERSION = "1.0.1"
 
 Column = NDArray[Any]
 
 SALARIES = ("currentSalary", "newSalary")
 FIELDS = (*SALARIES, "currentMonthlyExpenses", "newMonthlyExpenses", "movingCosts", "currentSavings")
 NEVER = 9999
-NEAR = 1e-12
 
 
 def compute(inputs: Mapping[str, Column]) -> Outputs:
@@ -61,9 +60,10 @@ def near_decisions(inputs: Mapping[str, Column], outputs: Mapping[str, Column]) 
     now, then, cost_now, cost_then, moving, _ = (inputs[field].astype(np.float64) for field in FIELDS)
     net = outputs["annualNetDelta"]
     scale = np.maximum(np.maximum(now, then), 12 * np.maximum(cost_now, cost_then))
-    gains = (np.abs(net) <= NEAR * scale) & (scale > 0)
+    share = 1e-12
+    gains = (np.abs(net) <= share * scale) & (scale > 0)
     months = np.rint(np.minimum(12 * moving / np.where(net > 0, net, np.inf), NEVER))
-    paid = np.abs(12 * moving - months * net) <= NEAR * np.maximum(12 * moving, months * scale)
+    paid = np.abs(12 * moving - months * net) <= share * np.maximum(12 * moving, months * scale)
     near = gains | (paid & (net > 0) & (moving > 0) & (months < NEVER))
     return {"movingCostRecoveryMonths": near, "breakEvenMonths": near}
 

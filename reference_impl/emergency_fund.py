@@ -27,7 +27,7 @@ from .certified import (
 )
 from .compounding import MONTHS_A_YEAR, Compounding
 
-SPEC_VERSION = "1.0.0"
+SPEC_VERSION = "1.0.1"
 LAST_MONTH = 1200
 LAST_YEAR_OF_TABLE = 30
 LAST_MONTH_ON_TRACK = 24

@@ -48,7 +48,7 @@ from .certified import (
 )
 from .compounding import MONTHS_A_YEAR, Compounding
 
-SPEC_VERSION = "1.0.0"
+SPEC_VERSION = "1.0.1"
 MATERIAL = 1
 
 Sign = Callable[[int], int]

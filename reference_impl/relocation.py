@@ -14,7 +14,7 @@ from typing import Any
 
 from .certified import Decision, Input, integer_ratio, nearest_double
 
-SPEC_VERSION = "1.0.0"
+SPEC_VERSION = "1.0.1"
 MONTHS_A_YEAR = 12
 NEVER = 9999
 MONEY = (

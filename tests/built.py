@@ -29,7 +29,7 @@ Draft = dict[str, Fraction]  # values before they become doubles; a boolean is 0
 Sits = Literal["exactly", "within an ulp", "within a unit"]
 
 SPECS = Path(__file__).resolve().parents[1] / "specs"
-MODELS = {"refinance": "1.0.0", "relocation": "1.0.0", "emergency-fund": "1.0.0"}
+MODELS = ("refinance", "relocation", "emergency-fund")
 LEAST = Fraction(1, 10**9)  # a nonzero number below this is out of every domain
 CENT = Fraction(1, 100)
 MONTHS = 12
@@ -73,7 +73,8 @@ class Field:
 @cache
 def contract(model: str) -> dict[str, Field]:
     """The inputs of a model, in the order of its contract."""
-    spec = (SPECS / model / f"{MODELS[model]}.md").read_text(encoding="utf-8")
+    newest = max((SPECS / model).glob("*.md"), key=lambda path: [int(part) for part in path.stem.split(".")])
+    spec = newest.read_text(encoding="utf-8")
     block = spec.split("```toml contract\n", 1)[1].split("\n```", 1)[0]
     entries = tomllib.loads(block, parse_float=Fraction)["input"]
     return {entry["name"]: _field(entry) for entry in entries}

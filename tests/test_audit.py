@@ -6,15 +6,17 @@ import json
 from pathlib import Path
 
 import pytest
-from conftest import Run
+from conftest import MODELS, Run
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from miniatures import REFERENCE, write_workspace
 
+from concordance import AnswerKey
 from concordance.audit import Injected, audit, read_reviewed
 from concordance.citations import cited_lines
 from concordance.errors import VectorsError
 from concordance.faults import faults
+from concordance.implementations import FOLDERS
 from concordance.workspace import Workspace
 
 SOURCE = '''"""Module."""
@@ -134,3 +136,14 @@ def test_a_citation_stands_for_the_code_that_it_is_on() -> None:
         "X-3": {6, 7},
         "X-4": {9},
     }
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_every_fault_in_our_own_models_is_caught_or_explained(answer_key: AnswerKey, model: str) -> None:
+    """`make audit` tries the survivors on further inputs, too, which takes minutes."""
+    found = audit(answer_key.workspace, answer_key.spec(model), workers=1)
+    assert found.unexplained == []
+    assert found.stale == []
+    for side in FOLDERS:
+        counts = found.counts(side)
+        assert counts["killed"] + counts["errored"] + counts["equivalent"] == counts["faults"] > 200

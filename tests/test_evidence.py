@@ -86,7 +86,9 @@ def test_the_command_says_all_of_it(concordance: Run, tmp_path: Path) -> None:
 def test_the_250_cases_reach_all_of_a_model(answer_key: AnswerKey, model: str) -> None:
     found = measure(answer_key.workspace, answer_key.spec(model))
     assert [clause for clause, reach in found.clauses.items() if not reach.reached] == []
+    assert found.missed_branches == []
     assert [case for decision in found.decisions for case in decision.near_random] == []
+    assert found.audited == ""
     assert all(reach.caught == reach.misreadings for reach in found.clauses.values())
 
 

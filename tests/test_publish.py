@@ -13,6 +13,7 @@ import pytest
 from conftest import MODELS, ROOT, Run
 from miniatures import SPEC, WRONG, write_workspace
 
+from concordance import AnswerKey
 from concordance.atomic import recover
 from concordance.publish import export, verify
 from concordance.vectors import read_vectors
@@ -80,8 +81,9 @@ def test_every_published_byte_is_reproduced(concordance: Run) -> None:
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_a_vectors_file_says_what_it_is_and_explains_its_flags(model: str) -> None:
-    about, *cases = read_vectors((ROOT / f"vectors/{model}/1.0.0.jsonl").read_bytes(), "v")
+def test_a_vectors_file_says_what_it_is_and_explains_its_flags(answer_key: AnswerKey, model: str) -> None:
+    version = answer_key.spec(model).version
+    about, *cases = read_vectors((ROOT / f"vectors/{model}/{version}.jsonl").read_bytes(), "v")
     assert list(about) == [
         *("dataset", "model", "specVersion", "specDigest", "count", "tolerance", "seed", "flags", "provenance"),
         *("specUrl", "disclaimer"),
@@ -222,8 +224,8 @@ def test_a_malformed_manifest_names_file_and_line(
         assert len(done.stderr.splitlines()) == 1
 
 
-def test_the_manifest_lists_digests_and_counts() -> None:
+def test_the_manifest_lists_digests_and_counts(answer_key: AnswerKey) -> None:
     manifest = json.loads((ROOT / "vectors/manifest.json").read_text())
     assert {name: entry["cases"] for name, entry in manifest["files"].items()} == {
-        f"{model}/1.0.0.jsonl": 250 for model in MODELS
+        f"{model}/{version}.jsonl": 250 for model in MODELS for version in answer_key.workspace.versions(model)
     }

@@ -68,17 +68,19 @@ def released(root: Path) -> dict[str, bytes]:
 
 
 def test_the_story_of_a_changed_formula(concordance: Run, workspace_copy: Path) -> None:
-    root, model = workspace_copy, "relocation"
+    root, model, old = workspace_copy, "relocation", Workspace(workspace_copy).versions("relocation")[-1]
+    patch = f"{old.rpartition('.')[0]}.{int(old.rpartition('.')[2]) + 1}"
     # The values that sources printed under the old formula are no longer those of the model.
-    spec = root / "specs/relocation/1.0.0.md"
+    spec = root / f"specs/relocation/{old}.md"
     original = spec.read_text()
     spec.write_text(re.sub(r"^(source|printed) = .*\n", "", original, flags=re.M))
     # The gain of a month counts from the middle of it: one clause, and each implementation for itself.
     new_version(
         root,
-        "1.0.1",
+        patch,
         ("with m · `annualNetDelta` / 12 >= `movingCosts`", "with m · `annualNetDelta` / 11 >= `movingCosts`"),
         model=model,
+        old=old,
     )
     edit(root / "engine/relocation.py", ("-(-12 * moving //", "-(-11 * moving //"))
     edit(
@@ -86,46 +88,48 @@ def test_the_story_of_a_changed_formula(concordance: Run, workspace_copy: Path) 
         ("-(-MONTHS_A_YEAR * moving_costs // net_delta)", "-(-11 * moving_costs // net_delta)"),
     )
     spec.write_text(original)
-    refused = concordance("release", model, "1.0.1", *WHY, cwd=root)
+    refused = concordance("release", model, patch, *WHY, cwd=root)
     assert refused.returncode == 1
     assert re.search(
-        r"after 1\.0\.0 this must be 2\.0\.0, not 1\.0\.1 \(\d+ of 250 published cases have another answer\)",
+        rf"after {old} this must be 2\.0\.0, not {patch} \(\d+ of 250 published cases have another answer\)",
         refused.stdout,
     )
-    assert not (root / "changelog/relocation/1.0.1.md").exists()
+    assert not (root / f"changelog/relocation/{patch}.md").exists()
 
-    (root / "specs/relocation/1.0.1.md").rename(root / "specs/relocation/2.0.0.md")
+    (root / f"specs/relocation/{patch}.md").rename(root / "specs/relocation/2.0.0.md")
     for path in ("specs/relocation/2.0.0.md", "engine/relocation.py", "reference_impl/relocation.py"):
-        edit(root / path, ('"1.0.1"', '"2.0.0"'))
+        edit(root / path, (f'"{patch}"', '"2.0.0"'))
     accepted = concordance("release", model, "2.0.0", "--why", "Eleven paydays a year.", "--approver", "ada", cwd=root)
     assert accepted.returncode == 0, accepted.stdout + accepted.stderr
     entry = (root / "changelog/relocation/2.0.0.md").read_text()
-    old, new = (
+    before, after = (
         {case["id"]: case for case in list(read_vectors((root / f"vectors/relocation/{v}.jsonl").read_bytes(), v))[1:]}
-        for v in ("1.0.0", "2.0.0")
+        for v in (old, "2.0.0")
     )
-    moves = {i: new[i]["expected"]["breakEvenMonths"] - case["expected"]["breakEvenMonths"] for i, case in old.items()}
+    moves = {
+        i: after[i]["expected"]["breakEvenMonths"] - case["expected"]["breakEvenMonths"] for i, case in before.items()
+    }
     moved = sorted(abs(move) for move in moves.values() if move)
-    assert f"{len(moved)} of the 250 published cases of 1.0.0 have another answer" in entry
+    assert f"{len(moved)} of the 250 published cases of {old} have another answer" in entry
     median = moved[len(moved) // 2] if len(moved) % 2 else (moved[len(moved) // 2 - 1] + moved[len(moved) // 2]) / 2
     assert f"| `breakEvenMonths` | {len(moved)} | {moved[-1]} | {median:g} |" in entry
     first = next(i for i, move in moves.items() if move)
-    before, after = (case[first]["expected"]["movingCostRecoveryMonths"] for case in (old, new))
+    was, now = (cases[first]["expected"]["movingCostRecoveryMonths"] for cases in (before, after))
     assert f"- `{first}` " in entry
-    assert f"`movingCostRecoveryMonths` was {before}, is {after}." in entry
+    assert f"`movingCostRecoveryMonths` was {was}, is {now}." in entry
     assert entry.count("\n- `relocation-") == 3
     assert "- reworded: RL-3" in entry
     assert "Eleven paydays a year." in entry
-    assert "Approved by ada. Follows 1.0.0 (major)." in entry
+    assert f"Approved by ada. Follows {old} (major)." in entry
     assert concordance("gate", model, cwd=root).returncode == 0
 
-    vectors = root / "vectors/relocation/1.0.0.jsonl"
+    vectors = root / f"vectors/relocation/{old}.jsonl"
     content = bytearray(vectors.read_bytes())
     content[1000] ^= 1
     vectors.write_bytes(content)
     blocked = concordance("gate", model, cwd=root)
     assert blocked.returncode == 1
-    assert "vectors/relocation/1.0.0.jsonl: has another SHA-256 than the manifest says" in blocked.stdout
+    assert f"vectors/relocation/{old}.jsonl: has another SHA-256 than the manifest says" in blocked.stdout
 
 
 @pytest.mark.parametrize(
