@@ -9,18 +9,19 @@ True
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from concordance.check import ModelCheck
-    from concordance.implementations import Implementation, Side
+    from concordance.grading import AnswerSource, Grading
+    from concordance.implementations import Loaded, Side
     from concordance.spec import Spec
     from concordance.workspace import Workspace
 
 __version__ = "0.1.0"
-__all__ = ["AnswerKey", "load_workspace"]
+__all__ = ["AnswerKey", "grade", "load_workspace"]
 
 
 class AnswerKey:
@@ -28,7 +29,7 @@ class AnswerKey:
 
     def __init__(self, workspace: Workspace) -> None:
         self.workspace = workspace
-        self._loaded: dict[tuple[str, str], Implementation] = {}
+        self._loaded: dict[tuple[str, str], Loaded] = {}
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -54,7 +55,25 @@ class AnswerKey:
 
         return compute(self._implementation(model, impl), self.spec(model), inputs)
 
-    def _implementation(self, model: str, side: Side) -> Implementation:
+    def grade(
+        self, model: str, cases: Iterable[Mapping[str, Any]], tolerance: Mapping[str, float] | None = None
+    ) -> Grading:
+        """Grade answers: each case is `{"inputs": ..., "answer": ...}`, or `{"id": "refinance-0007", "answer": ...}`.
+
+        `tolerance` may have `rel` and `abs`, and is clamped as the reply says. Raises `RefusedError` naming what cannot
+        be read, and `WorkspaceError` or `SpecError`.
+        """
+        from concordance.grading import grade, read_answers, read_tolerance
+
+        spec = self.spec(model)
+        answers, _ = read_answers(spec, cases)
+        return grade(spec, self.source(model), answers, read_tolerance(tolerance))
+
+    def source(self, model: str) -> AnswerSource:
+        """Where a model's expected values come from: its engine."""
+        return self._implementation(model, "engine")
+
+    def _implementation(self, model: str, side: Side) -> Loaded:
         from concordance.implementations import load
 
         if side not in ("engine", "reference"):
@@ -74,3 +93,12 @@ def load_workspace(root: str | PathLike[str] | None = None) -> AnswerKey:
     from concordance.workspace import find_workspace, open_workspace
 
     return AnswerKey(find_workspace() if root is None else open_workspace(Path(root)))
+
+
+def grade(model: str, cases: Iterable[Mapping[str, Any]], tolerance: Mapping[str, float] | None = None) -> Grading:
+    """Grade answers to a model of the workspace around the current folder, or of the built-in one: `AnswerKey.grade`.
+
+    >>> grading = concordance.grade("refinance", [{"id": "refinance-0002", "answer": my_model(...)}, ...])
+    >>> grading.passed, grading.by_output["breakEvenMonths"].failed
+    """
+    return load_workspace().grade(model, cases, tolerance)

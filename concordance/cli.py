@@ -11,7 +11,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any, Final
+from typing import IO, TYPE_CHECKING, Any, Final
 
 import click
 
@@ -559,6 +559,134 @@ def hunt(
         )
     if not result.ok:
         ctx.exit(FINDING)
+
+
+@main.command("grade")
+@click.argument("model")
+@click.argument("answers", type=click.File("rb"), metavar="ANSWERS")
+@click.option("--tolerance", metavar="REL,ABS", help="Looser than the published 1e-9,1e-6; up to 1e-2,1.")
+@click.option(
+    "--format", "form", type=click.Choice(["text", "json", "junit", "github"]), default="text", show_default=True
+)
+@click.pass_context
+def grade_answers(ctx: click.Context, model: str, answers: IO[bytes], tolerance: str | None, form: str) -> None:
+    """Grade ANSWERS, a file of JSON lines or - for stdin, against MODEL.
+
+    A line is {"id": "refinance-0007", "answer": {...}} for one of the 250 cases, or {"inputs": {...}, "answer": {...}}
+    for any inputs. Fails if any answer is wrong.
+    """
+    from concordance import AnswerKey
+    from concordance.console import grading_text
+    from concordance.grading import grade, read_answers, read_tolerance
+
+    key = AnswerKey(_workspace(ctx))
+    spec = key.spec(model)
+    items = _answer_lines(answers)
+    graded, ids = read_answers(spec, items, where=answers.name)
+    result = grade(spec, key.source(model), graded, read_tolerance(_tolerance(tolerance)))
+    click.echo(grading_text(result, ids, form))
+    if result.failed or result.invalid:
+        ctx.exit(FINDING)
+
+
+def _answer_lines(answers: IO[bytes]) -> list[Any]:
+    """The lines of a file of answers, parsed. Raises `UnusableInputError` with its name and the line at fault."""
+    from concordance.errors import JsonError, UnusableInputError
+    from concordance.numbers import parse_json
+
+    items = []
+    for number, line in enumerate(answers, 1):
+        try:
+            items.append(parse_json(line))
+        except JsonError as error:
+            raise UnusableInputError(error.what, where=f"{answers.name}:{number}", hint=error.hint) from None
+    if not items:
+        raise UnusableInputError("holds no answer", where=answers.name)
+    return items
+
+
+def _tolerance(text: str | None) -> dict[str, float] | None:
+    if text is None:
+        return None
+    try:
+        rel, absolute = map(float, text.split(","))
+    except ValueError:
+        raise click.UsageError(f"--tolerance takes two numbers, REL,ABS, not {text}") from None
+    return {"rel": rel, "abs": absolute}
+
+
+@main.command()
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen at.")
+@click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="0 takes a free one.")
+@click.option("--keys", "keys_path", type=_FILE, metavar="FILE", help="The keys that open models which need one.")
+@click.option("--rate", default="", metavar="RATE", help="The most requests from one address, such as 600/minute.")
+@click.pass_context
+def serve(ctx: click.Context, host: str, port: int, keys_path: Path | None, rate: str) -> None:
+    """Serve the answer key over HTTP, with a page and documentation. Ends on Ctrl-C and finishes what it accepted."""
+    from concordance import AnswerKey
+    from concordance.errors import UnusableInputError
+    from concordance.keys import KeyFile
+
+    try:
+        from concordance.server.serving import serve as listen
+    except ModuleNotFoundError as error:
+        hint = "pip install 'concordance-key[serve]'"
+        raise UnusableInputError(f"serving needs the package {error.name}", hint=hint) from None
+    keys = KeyFile(keys_path) if keys_path else None
+    listen(AnswerKey(_workspace(ctx)), host, port, keys, rate, _say)
+
+
+@main.group()
+def keys() -> None:
+    """Keys for models that need one: a small file of hashes."""
+
+
+_keys_file = click.option(
+    "--file", "path", type=_FILE, default="keys.json", show_default=True, help="The file that holds their hashes."
+)
+
+
+@keys.command("create")
+@click.argument("name")
+@_keys_file
+def create_key(name: str, path: Path) -> None:
+    """Make a key called NAME and print it: the only time that it can be seen."""
+    from concordance.keys import KeyFile
+
+    key, secret = KeyFile(path).create(name, f"{_now():%Y-%m-%dT%H:%M:%SZ}")
+    click.echo(secret)
+    _say(f"key {key.id} ({name}) is in {path}; the key itself is not: keep it now")
+
+
+@keys.command("list")
+@_keys_file
+@_format
+def list_keys(path: Path, form: str) -> None:
+    """List all keys: id, name, when made, when revoked."""
+    import msgspec
+
+    from concordance.console import table
+    from concordance.keys import KeyFile
+
+    found = KeyFile(path).keys()
+    if form == "json":
+        shown = [msgspec.to_builtins(key) | {"revoked": key.revoked or None} for key in found]
+        click.echo(msgspec.json.format(msgspec.json.encode(shown), indent=2).decode())
+    elif found:
+        click.echo(table(("id", "name", "created", "revoked"), [(k.id, k.name, k.created, k.revoked) for k in found]))
+    else:
+        click.echo(f"no keys in {path}")
+
+
+@keys.command("revoke")
+@click.argument("identifier", metavar="ID")
+@_keys_file
+def revoke_key(identifier: str, path: Path) -> None:
+    """Revoke the key with this ID, at once."""
+    from concordance.keys import KeyFile
+
+    key = KeyFile(path).revoke(identifier, f"{_now():%Y-%m-%dT%H:%M:%SZ}")
+    click.echo(f"revoked {key.id} ({key.name})")
 
 
 def _chosen(workspace: Workspace, models: tuple[str, ...]) -> tuple[str, ...]:

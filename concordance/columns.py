@@ -73,12 +73,10 @@ class Leaf:
 
     def take(self, positions: NDArray[np.int64]) -> Leaf:
         """The values at the given rising positions."""
-        odd = {}
-        for position, value in self.odd.items():
-            place = int(np.searchsorted(positions, position))
-            if place < len(positions) and positions[place] == position:
-                odd[place] = value
-        return Leaf(self.numbers[positions], odd)
+        kept, values = np.array(list(self.odd), np.int64), list(self.odd.values())
+        places = np.searchsorted(positions, kept)
+        inside = np.flatnonzero(np.append(positions, -1)[places] == kept).tolist()
+        return Leaf(self.numbers[positions], {int(places[place]): values[place] for place in inside})
 
 
 @dataclass

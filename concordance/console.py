@@ -18,6 +18,7 @@ from concordance.columns import MISSING
 from concordance.compare import TOLERANCE, Difference
 from concordance.evidence import ClauseReach, Evidence
 from concordance.gate import Gate
+from concordance.grading import CaseResult, Grading
 from concordance.hunt import Hunt
 from concordance.implementations import FOLDERS
 from concordance.misreadings import Caught
@@ -317,6 +318,69 @@ def _misreading_data(one: Caught) -> dict[str, Any]:
         "first": _difference_data(one.first) if one.first else None,
         "crash": str(one.crash) if one.crash else None,
     }
+
+
+def grading_text(grading: Grading, ids: Sequence[str | None], form: str) -> str:
+    """The verdicts as text, JSON, JUnit XML or GitHub annotations; an answer without an id is named by its place."""
+    names = [name or f"answer {place}" for place, name in enumerate(ids, 1)]
+    forms = {"text": _grading_lines, "junit": _grading_junit, "github": _grading_github}
+    if form == "json":
+        results = [{"id": ids[place], **msgspec.to_builtins(r)} for place, r in enumerate(grading.results)]
+        return encodable(json.dumps(msgspec.to_builtins(grading) | {"results": results}, indent=2, ensure_ascii=False))
+    return encodable(forms[form](grading, names))
+
+
+def _grading_lines(grading: Grading, names: Sequence[str]) -> str:
+    wrong = [(name, result) for name, result in zip(names, grading.results, strict=True) if result.verdict != "pass"]
+    lines = []
+    for name, result in wrong[:_SHOWN_PROBLEMS]:
+        lines += [f"{name}: {result.verdict}", *(f"  {text}" for text in _result_lines(result)), ""]
+    if len(wrong) > _SHOWN_PROBLEMS:
+        lines += [f"… and {len(wrong) - _SHOWN_PROBLEMS} more; --format json lists them all", ""]
+    rows = [
+        (name, str(t.passed), str(t.failed), str(t.missing), "exact" if t.worst is None else percent(t.worst))
+        for name, t in grading.by_output.items()
+    ]
+    lines.append(table(("output", "right", "wrong", "missing", "largest deviation, as a share of the allowance"), rows))
+    share = "" if grading.pass_rate is None else f" ({grading.pass_rate:.1%})"
+    rest = f", {grading.invalid} with inputs outside the contract" if grading.invalid else ""
+    verdict = f"{grading.model} {grading.spec_version}: {grading.passed} of {grading.count} answers pass{share}{rest}."
+    tolerance = f"Tolerance: rel {grading.tolerance['rel']:g}, abs {grading.tolerance['abs']:g}."
+    return "\n".join([*lines, "", verdict, tolerance])
+
+
+def _result_lines(result: CaseResult) -> list[str]:
+    """What is wrong with one answer, a line each."""
+    rows = [(d.path, json_text(d.expected), json_text(d.got), d.note) for d in result.diffs[:_SHOWN_DIFFERENCES]]
+    lines = table(("path", "expected", "got", "note"), rows).split("\n") if rows else []
+    more = len(result.diffs) - len(rows) + result.diffs_left_out
+    lines += [f"… and {more} more"] if more else []
+    lines += [f"{error.field}: {error.message}" for error in result.errors]
+    if result.near_decision:
+        lines.append(f"hangs on the inputs' last digits: {', '.join(result.near_decision)}")
+    return lines
+
+
+def _grading_junit(grading: Grading, names: Sequence[str]) -> str:
+    wrong = grading.failed + grading.invalid
+    suite = ElementTree.Element("testsuite", name="concordance", tests=str(grading.count), failures=str(wrong))
+    for name, result in zip(names, grading.results, strict=True):
+        case = ElementTree.SubElement(suite, "testcase", classname=f"concordance.{grading.model}", name=name)
+        if result.verdict != "pass":
+            failure = ElementTree.SubElement(case, "failure", message=result.verdict)
+            failure.text = _printable("\n".join(_result_lines(result)))
+    ElementTree.indent(suite)
+    return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True)
+
+
+def _grading_github(grading: Grading, names: Sequence[str]) -> str:
+    lines = [
+        f"::error title={_escaped(name)}::{_escaped(chr(10).join(_result_lines(result)), in_message=True)}"
+        for name, result in zip(names, grading.results, strict=True)
+        if result.verdict != "pass"
+    ]
+    summary = f"{grading.passed} of {grading.count} answers pass"
+    return "\n".join([*lines, f"::notice title={_escaped(grading.model)}::{summary}"])
 
 
 def gate_text(gate: Gate, form: str) -> str:

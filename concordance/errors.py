@@ -69,3 +69,11 @@ class VectorsError(UnusableInputError):
 
 class ImplementationError(ConcordanceError):
     """An implementation could not be loaded, crashed, or answered in a form that is no answer."""
+
+
+class RefusedError(UnusableInputError):
+    """A request that its sender can mend. `errors` names every field at fault."""
+
+    def __init__(self, errors: Sequence[FieldError]) -> None:
+        super().__init__("; ".join(map(str, errors)))
+        self.errors = tuple(errors)

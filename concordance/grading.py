@@ -8,15 +8,16 @@ cannot give different verdicts. It knows no model and judges numbers only, never
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any, Final, Literal, Protocol, TypeAlias
 
 import msgspec
 
+from concordance.cases import generate
 from concordance.columns import MISSING, Columns, from_answers
 from concordance.compare import TOLERANCE, Comparison, Difference, Tolerance, compare, judge
-from concordance.errors import FieldError, InvalidInputsError
+from concordance.errors import FieldError, InvalidInputsError, RefusedError
 from concordance.numbers import canonical_json, parse_json, sha256_hex
 from concordance.spec import Column, Inputs, Output, Spec, shown
 
@@ -65,14 +66,6 @@ class Answer(msgspec.Struct, forbid_unknown_fields=True):
 
     inputs: Any
     answer: Any
-
-
-class Refused(Exception):
-    """A request that its sender can mend: every fault with the field that it is in."""
-
-    def __init__(self, errors: Sequence[FieldError]) -> None:
-        super().__init__("; ".join(map(str, errors)))
-        self.errors = tuple(errors)
 
 
 class CaseResult(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel"):
@@ -220,7 +213,8 @@ def _by_output(spec: Spec, comparison: Comparison, got: Columns) -> dict[str, Ou
         failed = int(comparison.failed_outputs[output.name].sum())
         missing = got.missing(output.name)
         share = comparison.worst[output.name].share
-        worst = None if output.type in ("integer", "text", "boolean") else min(share, 1e308)
+        compared = got.count > missing and output.type in ("number", "table")
+        worst = min(share, 1e308) if compared else None
         tallies[output.name] = OutputTally(got.count - failed, failed - missing, missing, worst)
     return tallies
 
@@ -242,7 +236,7 @@ _QUICK: Final = msgspec.json.Decoder(_QuickRequest)
 
 
 def read_grading_request(body: bytes) -> tuple[Sequence[Answer], Tolerance]:
-    """The answers and the tolerance of a request's body. Raises `JsonError`, or `Refused` naming each field at fault.
+    """The answers and the tolerance of a request's body. Raises `JsonError`, or `RefusedError` naming fields at fault.
 
     A body of the usual shape is read by a decoder that is ten times as fast as the strict one, and that takes a key
     which comes twice. It has dropped none if its value, written again, has as many colons as the body.
@@ -257,7 +251,7 @@ def read_grading_request(body: bytes) -> tuple[Sequence[Answer], Tolerance]:
     else:
         answers, tolerance = _read_strictly(parse_json(body))
     if not 1 <= len(answers) <= MOST_CASES:
-        raise Refused([FieldError("cases", f"must hold 1 to {MOST_CASES} cases, not {len(answers)}")])
+        raise RefusedError([FieldError("cases", f"must hold 1 to {MOST_CASES} cases, not {len(answers)}")])
     return answers, read_tolerance(tolerance)
 
 
@@ -266,38 +260,66 @@ def _unsent(quick: _QuickRequest) -> int:
     return quick.tolerance is None  # written as null
 
 
+def read_answers(spec: Spec, items: Iterable[Any], where: str = "") -> tuple[list[Answer], list[str | None]]:
+    """Answers by inputs, `{"inputs", "answer"}`, or by case, `{"id", "answer"}`, and the cases' ids where given.
+
+    Raises `RefusedError` naming the first item at fault: as `cases[3]`, or as a line of the file that `where` names.
+    """
+    by_id = {case.id: case.inputs for case in generate(spec)}
+    answers: list[Answer] = []
+    ids: list[str | None] = []
+    seen: set[str | None] = set()
+    for place, item in enumerate(items):
+        at = f"{where}:{place + 1}" if where else f"cases[{place}]"
+        named = isinstance(item, Mapping) and "id" in item
+        if faults := _object_faults(item, ("id" if named else "inputs", "answer"), (), at):
+            raise RefusedError(faults)
+        if named and (not isinstance(item["id"], str) or item["id"] not in by_id):
+            raise RefusedError(
+                [FieldError(f"{at}.id", f"is no case of {spec.model} {spec.version}: {shown(item['id'])}")]
+            )
+        if named and item["id"] in seen:
+            raise RefusedError([FieldError(f"{at}.id", f"{item['id']} was answered before")])
+        seen.add(item["id"] if named else None)
+        answers.append(Answer(by_id[item["id"]] if named else item["inputs"], item["answer"]))
+        ids.append(item["id"] if named else None)
+    return answers, ids
+
+
 def _read_strictly(value: Any) -> tuple[list[Answer], Any]:
     read_object(value, ("cases",), ("tolerance",))
     if not isinstance(value["cases"], list):
-        raise Refused([FieldError("cases", f"must be a list of cases, not {shown(value['cases'])}")])
+        raise RefusedError([FieldError("cases", f"must be a list of cases, not {shown(value['cases'])}")])
     errors: list[FieldError] = []
     for place, case in enumerate(islice(value["cases"], MOST_CASES)):
         errors += _object_faults(case, ("inputs", "answer"), (), f"cases[{place}]")
     if errors:
-        raise Refused(errors[:SHOWN_DIFFERENCES])
+        raise RefusedError(errors[:SHOWN_DIFFERENCES])
     return [Answer(case["inputs"], case["answer"]) for case in value["cases"][: MOST_CASES + 1]], value.get("tolerance")
 
 
 def read_object(value: Any, required: Sequence[str], optional: Sequence[str] = ()) -> dict[str, Any]:
-    """A request as an object with just these fields. Raises `Refused` naming each field at fault."""
+    """A request as an object with just these fields. Raises `RefusedError` naming each field at fault."""
     if errors := _object_faults(value, required, optional, ""):
-        raise Refused(errors)
+        raise RefusedError(errors)
     found: dict[str, Any] = value
     return found
 
 
 def _object_faults(value: Any, required: Sequence[str], optional: Sequence[str], at: str) -> list[FieldError]:
     names = ", ".join((*required, *optional))
-    if not isinstance(value, dict):
+    if not isinstance(value, Mapping):
         return [FieldError(at, f"must be an object with {names}, not {shown(value)}")]
     inside = f"{at}." if at else ""
     missing = [FieldError(inside + name, "is missing") for name in required if name not in value]
     unknown = [name for name in value if name not in required and name not in optional]
-    return missing + [FieldError(inside + name[:80], f"is unknown; the fields are {names}") for name in unknown[:5]]
+    return missing + [
+        FieldError(inside + str(name)[:80], f"is unknown; the fields are {names}") for name in unknown[:5]
+    ]
 
 
 def read_tolerance(value: Any) -> Tolerance:
-    """A caller's tolerance, clamped between the published one and `LOOSEST`. Raises `Refused`."""
+    """A caller's tolerance, clamped between the published one and `LOOSEST`. Raises `RefusedError`."""
     if value is None:
         return TOLERANCE
     read_object(value, (), Tolerance._fields)
@@ -305,7 +327,9 @@ def read_tolerance(value: Any) -> Tolerance:
     for name in Tolerance._fields:
         wanted = value.get(name, getattr(TOLERANCE, name))
         if isinstance(wanted, bool) or not isinstance(wanted, (int, float)) or not wanted >= 0:
-            raise Refused([FieldError(f"tolerance.{name}", f"must be a number of at least 0, not {shown(wanted)}")])
+            raise RefusedError(
+                [FieldError(f"tolerance.{name}", f"must be a number of at least 0, not {shown(wanted)}")]
+            )
         given.append(min(max(float(wanted), getattr(TOLERANCE, name)), getattr(LOOSEST, name)))
     return Tolerance(*given)
 
@@ -318,13 +342,13 @@ def verify_claims(
 ) -> Claims:
     """What the model says of claims about its outputs for one set of inputs.
 
-    Raises `InvalidInputsError`, or `Refused` if the claims cannot be read.
+    Raises `InvalidInputsError`, or `RefusedError` if the claims cannot be read.
     """
     if not isinstance(claims, list) or not 1 <= len(claims) <= MOST_CASES:
-        raise Refused([FieldError("claims", f"must be a list of 1 to {MOST_CASES} claims, not {shown(claims)}")])
+        raise RefusedError([FieldError("claims", f"must be a list of 1 to {MOST_CASES} claims, not {shown(claims)}")])
     faults = [fault for place, claim in enumerate(claims) for fault in _claim_faults(claim, f"claims[{place}]")]
     if faults:
-        raise Refused(faults)
+        raise RefusedError(faults)
     inputs = spec.read_inputs(given)
     outputs = source.expected([inputs])
     computed = outputs.answers(spec.outputs)[0]
@@ -403,12 +427,39 @@ def _unordered(column: Output | Column, actual: Any, value: Any) -> str:
     return ""
 
 
-# Records ----------------------------------------------------------------------------------------------------------
+# Runs and their records -------------------------------------------------------------------------------------------
 
 RECORD_FIELDS: Final = ("model", "specVersion", "inputs", "outputs")
 HOW_TO_VERIFY: Final = (
     "SHA-256, in lower-case hexadecimal, of the RFC 8785 canonical JSON of an object with these fields of the reply."
 )
+
+
+def run(spec: Spec, source: AnswerSource, given: object) -> dict[str, Any]:
+    """A model's answer to one set of inputs, with what its numbers rest on and a record that seals them.
+
+    Raises `InvalidInputsError`.
+    """
+    inputs = spec.read_inputs(given)
+    columns = source.expected([inputs])
+    outputs = columns.answers(spec.outputs)[0]
+    return {
+        "ok": True,
+        "model": spec.model,
+        "specVersion": spec.version,
+        "inputs": inputs,
+        "outputs": outputs,
+        "sentinels": _sentinels(spec, outputs),
+        "nearDecision": source.near([inputs], columns)[0],
+        "assumptions": list(spec.assumptions),
+        "facts": [],
+        "record": {
+            "sha256": record_digest(spec.model, spec.version, inputs, outputs),
+            "fields": list(RECORD_FIELDS),
+            "howToVerify": HOW_TO_VERIFY,
+        },
+        "disclaimer": DISCLAIMER,
+    }
 
 
 def record_digest(model: str, version: str, inputs: Any, outputs: Any) -> str:
@@ -417,7 +468,32 @@ def record_digest(model: str, version: str, inputs: Any, outputs: Any) -> str:
     return sha256_hex(canonical_json(fields))
 
 
-def sentinels(spec: Spec, outputs: Mapping[str, Any]) -> list[dict[str, Any]]:
+def verify_record(value: Any) -> dict[str, Any]:
+    """Whether a record's seal is that of its content. Raises `RefusedError` if it is no record.
+
+    That says nothing of whether the content is right: to ask that, run the inputs again.
+    """
+    record = read_object(value, (*RECORD_FIELDS, "sha256"))
+    texts = ("model", "specVersion", "sha256")
+    if faults := [
+        FieldError(n, f"must be a text, not {shown(record[n])}") for n in texts if type(record[n]) is not str
+    ]:
+        raise RefusedError(faults)
+    try:
+        computed = record_digest(*(record[name] for name in RECORD_FIELDS))
+    except ValueError as error:  # no canonical form, such as of an integer beyond 2**53
+        raise RefusedError([FieldError("", f"has no canonical JSON: {error}")]) from None
+    return {
+        "ok": True,
+        "valid": computed == record["sha256"].lower(),
+        "computed": computed,
+        "model": record["model"],
+        "specVersion": record["specVersion"],
+        "howToVerify": HOW_TO_VERIFY,
+    }
+
+
+def _sentinels(spec: Spec, outputs: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Every sentinel of the contract, and whether an answer has it."""
     return [
         {

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import re
 from fractions import Fraction
 from json.encoder import encode_basestring
 from typing import Any, Final
@@ -41,7 +42,9 @@ def parse_json(text: str | bytes) -> Any:
         raise JsonError(f"not JSON: {error.msg} at line {error.lineno} column {error.colno}") from None
     except RecursionError:
         raise JsonError("nested too deeply", hint=f"at most {MAX_NESTING} levels are read") from None
-    _require_plain(value, MAX_NESTING)
+    _require_shallow(value)
+    if _SURROGATE.search(decoded):
+        _require_whole_characters(value)
     return value
 
 
@@ -116,19 +119,34 @@ def _excerpt(text: str) -> str:
     return text if len(text) <= 40 else f"{text[:40]}…"
 
 
-def _require_plain(value: Any, levels: int) -> None:
-    """Refuse what the decoder lets through: lone surrogates and deep nesting."""
+def _require_shallow(value: Any) -> None:
+    """Refuse deep nesting, a level at a time: what reads the value may go as deep as it is."""
+    level = [value] if type(value) in _CONTAINERS else []
+    for _ in range(MAX_NESTING):
+        if not level:
+            return
+        level = [
+            inner
+            for outer in level
+            for inner in (outer.values() if type(outer) is dict else outer)
+            if type(inner) in _CONTAINERS
+        ]
+    if level:
+        raise JsonError("nested too deeply", hint=f"at most {MAX_NESTING} levels are read")
+
+
+def _require_whole_characters(value: Any) -> None:
+    """Refuse a lone surrogate, which the decoder makes of an escape."""
     if isinstance(value, str):
         if not value.isascii() and any("\ud800" <= character <= "\udfff" for character in value):
             raise JsonError("a text holds half of a surrogate pair", hint="send whole characters")
     elif isinstance(value, (dict, list)):
-        if not levels:
-            raise JsonError("nested too deeply", hint=f"at most {MAX_NESTING} levels are read")
-        for item in value.items() if isinstance(value, dict) else value:
-            for part in item if isinstance(item, tuple) else (item,):
-                _require_plain(part, levels - 1)
+        for item in [*value, *value.values()] if isinstance(value, dict) else value:
+            _require_whole_characters(item)
 
 
+_CONTAINERS: Final = (dict, list)
+_SURROGATE: Final = re.compile(r"\\u[dD][89a-fA-F]|[\ud800-\udfff]")
 _DECODER: Final = json.JSONDecoder(
     object_pairs_hook=_unique, parse_float=_finite, parse_int=_integer, parse_constant=_refuse_constant
 )

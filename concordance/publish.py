@@ -73,7 +73,7 @@ def export(workspace: Workspace, models: Sequence[str], say: Callable[[str], Non
     for model in models:
         result.checks += check_model(workspace, workspace.spec(model))
     if result.ok:
-        rendered = {vectors_name(model, workspace.spec(model).version): _render(workspace, model) for model in models}
+        rendered = {vectors_name(model, workspace.spec(model).version): render(workspace, model) for model in models}
         workspace.replace_vectors(lambda: _changes(workspace, rendered, result), say)
     return result
 
@@ -169,7 +169,8 @@ def write_audits(workspace: Workspace, audits: Sequence[Audit], say: Callable[[s
     workspace.replace_vectors(changes, say)
 
 
-def _render(workspace: Workspace, model: str) -> tuple[Spec, bytes]:
+def render(workspace: Workspace, model: str) -> tuple[Spec, bytes]:
+    """A model's current spec, and the bytes of its vectors as they are computed now."""
     spec = workspace.spec(model)
     cases = generate(spec)
     return spec, render_vectors(spec, cases, reference_answers(workspace, spec, cases))
@@ -218,7 +219,7 @@ def _verify_changelog(workspace: Workspace, model: str, version: str, digest: st
 
 def _recompute(workspace: Workspace, spec: Spec, path: str, content: bytes) -> list[Problem]:
     try:
-        _, fresh = _render(workspace, spec.model)
+        _, fresh = render(workspace, spec.model)
     except ImplementationError as error:
         return [Problem(path, f"cannot be recomputed: {error}")]
     lines = zip_longest(content.split(b"\n"), fresh.split(b"\n"))

@@ -36,6 +36,7 @@ VERSION: Final = re.compile(r"(0|[1-9][0-9]*)(\.(0|[1-9][0-9]*)){2}")
 """MAJOR.MINOR.PATCH, without leading zeros."""
 
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_SHOWN_UNKNOWN: Final = 5
 _MOST_STEPS: Final = 2**64
 _MOST_CASES: Final = 250
 
@@ -278,7 +279,12 @@ def _read_fields(fields: Sequence[Input], given: object, at: str, errors: list[F
     if len(read) != len(given):
         names = [field.name for field in fields]
         message = f"is no input; the inputs{' here' if at else ''} are {', '.join(names)}"
-        errors += [FieldError(at + str(name), message) for name in given if name not in names]
+        unknown = [str(name) for name in given if name not in names]
+        errors += [FieldError(at + name[:80], message) for name in unknown[:_SHOWN_UNKNOWN]]
+        if len(unknown) > _SHOWN_UNKNOWN:
+            errors.append(
+                FieldError(at.rstrip("."), f"has {len(unknown) - _SHOWN_UNKNOWN} more fields that are no input")
+            )
     return read
 
 

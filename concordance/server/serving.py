@@ -1,0 +1,61 @@
+"""Run the application: a socket, uvicorn, and an end that finishes what was accepted."""
+
+from __future__ import annotations
+
+import copy
+import socket
+from collections.abc import Callable
+from typing import Any, Final
+
+import uvicorn
+import uvicorn.config
+
+from concordance import AnswerKey
+from concordance.errors import UnusableInputError
+from concordance.keys import KeyFile
+from concordance.server.app import create_app
+from concordance.server.limits import read_rate
+
+GRACE: Final = 30
+"""Seconds in which requests that were accepted may finish once the server is told to end."""
+
+
+def serve(
+    key: AnswerKey,
+    host: str,
+    port: int,
+    keys: KeyFile | None = None,
+    rate: str = "",
+    say: Callable[[str], None] = lambda _: None,
+) -> None:
+    """Serve until told to end (SIGINT, SIGTERM). Port 0 takes a free one.
+
+    Raises `UnusableInputError` if the address cannot be had or `rate` is no rate, and what loading the models raises.
+    """
+    if rate:
+        read_rate(rate)
+    app = create_app(key, keys, rate)
+    listening = _listen(host, port)
+    log: dict[str, Any] = copy.deepcopy(uvicorn.config.LOGGING_CONFIG)
+    log["handlers"]["access"]["stream"] = "ext://sys.stderr"
+    config = uvicorn.Config(
+        app,
+        log_config=log,
+        server_header=False,
+        timeout_graceful_shutdown=GRACE,
+        lifespan="off",
+    )
+    name = f"[{host}]" if ":" in host else host
+    say(f"serving {', '.join(key.models)} at http://{name}:{listening.getsockname()[1]}")
+    with listening:
+        uvicorn.Server(config).run([listening])
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    try:
+        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
+        return socket.create_server((host, port), family=family, backlog=2048)
+    except OSError as error:
+        raise UnusableInputError(
+            error.strerror or "cannot listen", where=f"{host}:{port}", hint="give --port another, or 0 for a free one"
+        ) from None
