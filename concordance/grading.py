@@ -265,24 +265,26 @@ def read_answers(spec: Spec, items: Iterable[Any], where: str = "") -> tuple[lis
 
     Raises `RefusedError` naming the first item at fault: as `cases[3]`, or as a line of the file that `where` names.
     """
-    by_id = {case.id: case.inputs for case in generate(spec)}
+    items = list(items)
+    named = any(isinstance(item, Mapping) and "id" in item for item in items)
+    by_id = {case.id: case.inputs for case in generate(spec)} if named else {}
     answers: list[Answer] = []
     ids: list[str | None] = []
     seen: set[str | None] = set()
     for place, item in enumerate(items):
         at = f"{where}:{place + 1}" if where else f"cases[{place}]"
-        named = isinstance(item, Mapping) and "id" in item
-        if faults := _object_faults(item, ("id" if named else "inputs", "answer"), (), at):
+        by_name = isinstance(item, Mapping) and "id" in item
+        if faults := _object_faults(item, ("id" if by_name else "inputs", "answer"), (), at):
             raise RefusedError(faults)
-        if named and (not isinstance(item["id"], str) or item["id"] not in by_id):
+        if by_name and (not isinstance(item["id"], str) or item["id"] not in by_id):
             raise RefusedError(
                 [FieldError(f"{at}.id", f"is no case of {spec.model} {spec.version}: {shown(item['id'])}")]
             )
-        if named and item["id"] in seen:
+        if by_name and item["id"] in seen:
             raise RefusedError([FieldError(f"{at}.id", f"{item['id']} was answered before")])
-        seen.add(item["id"] if named else None)
-        answers.append(Answer(by_id[item["id"]] if named else item["inputs"], item["answer"]))
-        ids.append(item["id"] if named else None)
+        seen.add(item["id"] if by_name else None)
+        answers.append(Answer(by_id[item["id"]] if by_name else item["inputs"], item["answer"]))
+        ids.append(item["id"] if by_name else None)
     return answers, ids
 
 

@@ -51,7 +51,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "inputs" not in metafunc.fixturenames:
         raise pytest.UsageError(f"{metafunc.definition.nodeid}: a test marked {MARKER} takes an argument `inputs`")
     cases = _cases(marker, metafunc.definition.nodeid)
-    metafunc.parametrize("inputs", map(_Inputs, cases), ids=[case.id for case in cases])
+    metafunc.parametrize("inputs", list(map(_Inputs, cases)), ids=[case.id for case in cases])
 
 
 @pytest.hookimpl(tryfirst=True)
