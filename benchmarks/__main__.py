@@ -11,16 +11,19 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from http.client import HTTPConnection
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import msgspec
 import numpy as np
 import numpy_financial
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 
 from built import hostile
+from serving import running
 
 from benchmarks import plain
 from concordance import load_workspace
@@ -28,6 +31,7 @@ from concordance.cases import RandomCases, generate
 from concordance.columns import from_answers
 from concordance.compare import compare
 from concordance.console import table
+from concordance.grading import MOST_CASES, grade, read_grading_request
 from concordance.implementations import Implementation, load
 from concordance.spec import Inputs
 
@@ -67,7 +71,8 @@ def main() -> int:
 
 
 def measure() -> Iterator[Ratio]:
-    yield comparison()
+    yield from comparison()
+    yield from grading()
     yield reference()
     yield from loans()
     yield from processes()
@@ -116,20 +121,81 @@ def reference() -> Ratio:
     return Ratio("reference: a refinance case", "the same in plain Python floats", ratio(certified, floats), 10)
 
 
-def comparison() -> Ratio:
+def comparison() -> Iterator[Ratio]:
     """Comparing a batch of parsed answers with expected columns against parsing it."""
     spec = KEY.spec("refinance")
     lines = (ROOT / f"vectors/refinance/{spec.version}.jsonl").read_text().splitlines()[1:]
-    expected = from_answers(spec.outputs, [json.loads(line)["expected"] for line in lines])
-    body = json.dumps([json.loads(line)["expected"] for line in lines])
+    published = [json.loads(line)["expected"] for line in lines]
+    expected = from_answers(spec.outputs, published)
+    body = json.dumps(published)
     answers = json.loads(body)
 
     def compared() -> None:
         compare(spec.outputs, expected, from_answers(spec.outputs, answers))
 
-    return Ratio(
-        "comparing 250 refinance answers", "json.loads of them", ratio(compared, lambda: json.loads(body)), 0.4
-    )
+    def plainly() -> None:
+        for one, other in zip(published, answers, strict=True):
+            plain.compare("", one, other)
+
+    what = "comparing 250 refinance answers"
+    yield Ratio(what, "json.loads of them", ratio(compared, lambda: json.loads(body)), 0.4)
+    yield Ratio(what, "a plain recursive comparator (times faster)", ratio(plainly, compared), 3, at_most=False)
+
+
+def grading() -> Iterator[Ratio]:
+    """Grading 500 relocation answers in process and over HTTP, against json.loads of the same request."""
+    spec, source = KEY.spec("relocation"), KEY.source("relocation")
+    inputs = [RandomCases(spec).inputs(1_000 + number) for number in range(MOST_CASES)]
+    right = source.expected(inputs).answers(spec.outputs)
+    body, wrong = _request(inputs, right), _request(inputs, [_off(answer) for answer in right])
+    bare = _request(inputs, [{n: v for n, v in answer.items() if n != "yearlyData"} for answer in right])
+
+    def graded(request: bytes) -> Action:
+        def action() -> bytes:
+            answers, tolerance = read_grading_request(request)
+            return msgspec.json.encode(grade(spec, source, answers, tolerance))
+
+        return action
+
+    def loaded(request: bytes) -> Action:
+        return lambda: json.loads(request)
+
+    against = "json.loads of the request"
+    yield Ratio("grading 500 right relocation answers", against, ratio(graded(body), loaded(body)), 2.5)
+    yield Ratio("grading 500 wrong relocation answers", against, ratio(graded(wrong), loaded(wrong)), 5)
+    yield Ratio("the same without their tables", "with them", ratio(graded(bare), graded(body)), 1)
+    with running() as server:
+        connection = HTTPConnection(server.address.removeprefix("http://"))
+
+        def posted() -> None:
+            connection.request("POST", "/api/v1/grade/relocation", body, {"content-type": "application/json"})
+            connection.getresponse().read()
+
+        yield Ratio("grading 500 right ones over HTTP", against, ratio(posted, loaded(body)), 4)
+        connection.close()
+    for model in KEY.models:
+        spec, draw = KEY.spec(model), RandomCases(KEY.spec(model))
+        ordinary = _request([draw.inputs(number) for number in range(MOST_CASES)], [{}] * MOST_CASES)
+        for name, batch in hostile(model).items():
+            built = _request(batch, [{}] * len(batch))
+            measured = ratio(_graded(model, built), _graded(model, ordinary))
+            yield Ratio(f"grading {model}: {name}", "an ordinary batch", measured, 10)
+
+
+def _graded(model: str, request: bytes) -> Action:
+    return lambda: grade(KEY.spec(model), KEY.source(model), *read_grading_request(request))
+
+
+def _request(inputs: Sequence[Inputs], answers: Sequence[Any]) -> bytes:
+    cases = [{"inputs": one, "answer": answer} for one, answer in zip(inputs, answers, strict=True)]
+    return json.dumps({"cases": cases}).encode()
+
+
+def _off(value: Any) -> Any:
+    """An answer with every number of it wrong."""
+    if isinstance(value, dict):
+        return {name: _off(item) for name, item in value.items()}
+    return [_off(item) for item in value] if isinstance(value, list) else value * 1.01 + 1
 
 
 def processes() -> Iterator[Ratio]:

@@ -1,7 +1,7 @@
-"""The refinance model in plain Python floats, as one would write it first: the yardstick for the reference's speed.
+"""Yardsticks, as one would write them first: the refinance model in plain floats, and a recursive comparator.
 
-It computes every output, scan and table included, and gets some of them wrong: no decision is exact and tiny rates
-cancel. Nothing but benchmarks may use it.
+The model computes every output, scan and table included, and gets some of them wrong: no decision is exact and tiny
+rates cancel. Nothing but benchmarks may use it.
 """
 
 from __future__ import annotations
@@ -75,3 +75,20 @@ def _balance(amount: float, rate: float, months: int, payment: float, month: int
         return amount - payment * month
     growth: float = (1 + rate) ** month
     return amount * growth - payment * (growth - 1) / rate
+
+
+def compare(path: str, expected: Any, got: Any) -> list[tuple[str, Any, Any]]:
+    """The differences of two answers, value by value."""
+    if isinstance(expected, dict) and isinstance(got, dict):
+        found = []
+        for name, value in expected.items():
+            found += compare(f"{path}.{name}", value, got.get(name))
+        return found
+    if isinstance(expected, list) and isinstance(got, list):
+        found = [] if len(expected) == len(got) else [(path, len(expected), len(got))]
+        for place, (one, other) in enumerate(zip(expected, got, strict=False)):
+            found += compare(f"{path}[{place}]", one, other)
+        return found
+    numbers = all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in (expected, got))
+    agree = abs(expected - got) <= 1e-6 + 1e-9 * abs(expected) if numbers else expected == got
+    return [] if agree else [(path, expected, got)]

@@ -18,7 +18,7 @@ from concordance.columns import MISSING
 from concordance.compare import TOLERANCE, Difference
 from concordance.evidence import ClauseReach, Evidence
 from concordance.gate import Gate
-from concordance.grading import CaseResult, Grading
+from concordance.grading import CaseResult, Grading, OutputTally
 from concordance.hunt import Hunt
 from concordance.implementations import FOLDERS
 from concordance.misreadings import Caught
@@ -337,10 +337,7 @@ def _grading_lines(grading: Grading, names: Sequence[str]) -> str:
         lines += [f"{name}: {result.verdict}", *(f"  {text}" for text in _result_lines(result)), ""]
     if len(wrong) > _SHOWN_PROBLEMS:
         lines += [f"… and {len(wrong) - _SHOWN_PROBLEMS} more; --format json lists them all", ""]
-    rows = [
-        (name, str(t.passed), str(t.failed), str(t.missing), "exact" if t.worst is None else percent(t.worst))
-        for name, t in grading.by_output.items()
-    ]
+    rows = [(name, str(t.passed), str(t.failed), str(t.missing), _worst(t)) for name, t in grading.by_output.items()]
     lines.append(table(("output", "right", "wrong", "missing", "largest deviation, as a share of the allowance"), rows))
     share = "" if grading.pass_rate is None else f" ({grading.pass_rate:.1%})"
     rest = f", {grading.invalid} with inputs outside the contract" if grading.invalid else ""
@@ -349,9 +346,18 @@ def _grading_lines(grading: Grading, names: Sequence[str]) -> str:
     return "\n".join([*lines, "", verdict, tolerance])
 
 
+def _worst(tally: OutputTally) -> str:
+    if tally.worst is not None:
+        return percent(tally.worst)
+    return "must match exactly" if tally.passed + tally.failed else ""
+
+
 def _result_lines(result: CaseResult) -> list[str]:
     """What is wrong with one answer, a line each."""
-    rows = [(d.path, json_text(d.expected), json_text(d.got), d.note) for d in result.diffs[:_SHOWN_DIFFERENCES]]
+    rows = [
+        (d.path, json_text(d.expected), "" if d.note == "missing" else json_text(d.got), d.note)
+        for d in result.diffs[:_SHOWN_DIFFERENCES]
+    ]
     lines = table(("path", "expected", "got", "note"), rows).split("\n") if rows else []
     more = len(result.diffs) - len(rows) + result.diffs_left_out
     lines += [f"… and {more} more"] if more else []
