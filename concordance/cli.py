@@ -16,6 +16,7 @@ from typing import IO, TYPE_CHECKING, Any, Final
 import click
 
 from concordance import __version__
+from concordance.exam_commands import exam
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -624,8 +625,8 @@ def _tolerance(text: str | None) -> dict[str, float] | None:
 def serve(ctx: click.Context, host: str, port: int, keys_path: Path | None, rate: str) -> None:
     """Serve the answer key over HTTP, with a page and documentation. Ends on Ctrl-C and finishes what it accepted."""
     from concordance import AnswerKey
+    from concordance.access import KeyFile
     from concordance.errors import UnusableInputError
-    from concordance.keys import KeyFile
 
     try:
         from concordance.server.serving import serve as listen
@@ -651,7 +652,7 @@ _keys_file = click.option(
 @_keys_file
 def create_key(name: str, path: Path) -> None:
     """Make a key called NAME and print it: the only time that it can be seen."""
-    from concordance.keys import KeyFile
+    from concordance.access import KeyFile
 
     key, secret = KeyFile(path).create(name, f"{_now():%Y-%m-%dT%H:%M:%SZ}")
     click.echo(secret)
@@ -665,8 +666,8 @@ def list_keys(path: Path, form: str) -> None:
     """List all keys: id, name, when made, when revoked."""
     import msgspec
 
+    from concordance.access import KeyFile
     from concordance.console import table
-    from concordance.keys import KeyFile
 
     found = KeyFile(path).keys()
     if form == "json":
@@ -683,10 +684,13 @@ def list_keys(path: Path, form: str) -> None:
 @_keys_file
 def revoke_key(identifier: str, path: Path) -> None:
     """Revoke the key with this ID, at once."""
-    from concordance.keys import KeyFile
+    from concordance.access import KeyFile
 
     key = KeyFile(path).revoke(identifier, f"{_now():%Y-%m-%dT%H:%M:%SZ}")
     click.echo(f"revoked {key.id} ({key.name})")
+
+
+main.add_command(exam)
 
 
 def _chosen(workspace: Workspace, models: tuple[str, ...]) -> tuple[str, ...]:

@@ -14,11 +14,11 @@ import signal
 import subprocess
 import tempfile
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from time import monotonic
-from typing import IO, Any, Final
+from typing import IO, Any, Final, TypeAlias
 
 from concordance.columns import from_answers
 from concordance.errors import JsonError, UnusableInputError
@@ -29,7 +29,11 @@ from concordance.spec import Inputs, Spec
 PATIENCE: Final = 30.0
 """Seconds that a command may take for its next answer."""
 
-_STARTS: Final = 4
+STARTS: Final = 4
+"""How often a command that crashes or hangs is started in all."""
+
+Started: TypeAlias = "tuple[subprocess.Popen[bytes], IO[bytes]]"
+
 _LONGEST_LINE: Final = 16 * 2**20
 _SHOWN: Final = 60
 
@@ -43,10 +47,7 @@ class CommandImplementation:
         self._spec = spec
         self._folder = folder
         self._patience = patience
-        try:
-            self._words = shlex.split(command)
-        except ValueError as error:
-            raise UnusableInputError(f"the command of {name} cannot be read: {error}", where=command) from None
+        self._words = words_of(command, name)
         if not self._words:
             raise UnusableInputError(f"{name} has no command", hint="--impl NAME='COMMAND'")
 
@@ -54,14 +55,14 @@ class CommandImplementation:
         """Answer all cases; a case without an answer has a `Crash` that says why."""
         answers: list[Any] = []
         crashes: dict[int, Crash] = {}
-        for start in range(_STARTS):
+        for start in range(STARTS):
             stopped = self._attempt(cases, answers, crashes)
             if stopped is None:
                 break
             crashes[len(answers)] = stopped
             answers.append({})
-            if start == _STARTS - 1 and len(answers) < len(cases):
-                given_up = Crash(self.side, "crashed", f"was not asked again after {_STARTS} crashes or hangs")
+            if start == STARTS - 1 and len(answers) < len(cases):
+                given_up = Crash(self.side, "crashed", f"was not asked again after {STARTS} crashes or hangs")
                 crashes |= dict.fromkeys(range(len(answers), len(cases)), given_up)
                 answers += [{}] * (len(cases) - len(answers))
         return Run(from_answers(self._spec.outputs, answers), crashes)
@@ -72,8 +73,8 @@ class CommandImplementation:
         if not left:
             return None
         try:
-            with self._started(left) as (process, complaint):
-                lines = _Lines(process.stdout, self._patience)  # type: ignore[arg-type]
+            with started(self._words, self._folder, map(json_text, left)) as (process, complaint):
+                lines = Lines(process.stdout, self._patience)  # type: ignore[arg-type]
                 for _ in left:
                     line = lines.next()
                     if line is None:
@@ -90,41 +91,17 @@ class CommandImplementation:
         except OSError as error:
             return Crash(self.side, "crashed", f"cannot be started: {error.strerror}: {self._words[0]}")
 
-    @contextmanager
-    def _started(self, cases: Sequence[Inputs]) -> Iterator[tuple[subprocess.Popen[bytes], IO[bytes]]]:
-        """The running command, being fed; it and all that it started are gone afterwards."""
-        with tempfile.TemporaryFile() as complaint:
-            process = subprocess.Popen(
-                self._words,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=complaint,
-                cwd=self._folder,
-                start_new_session=True,
-            )
-            feeder = threading.Thread(target=_feed, args=(process.stdin, cases), daemon=True)
-            feeder.start()
-            try:
-                yield process, complaint
-            finally:
-                with suppress(ProcessLookupError, PermissionError):
-                    os.killpg(process.pid, signal.SIGKILL)
-                process.wait()
-                feeder.join()
-                if process.stdout:
-                    process.stdout.close()
-
     def _read(self, line: bytes) -> dict[str, Any] | Crash:
         try:
             value = parse_json(line)
         except JsonError as error:
-            return Crash(self.side, "garbled", f"{error}: {_excerpt(line)}")
+            return Crash(self.side, "garbled", f"{error}: {excerpt(line)}")
         if isinstance(value, dict) and isinstance(value.get("outputs"), dict):
             outputs: dict[str, Any] = value["outputs"]
             return outputs
         if isinstance(value, dict) and "errors" in value:
-            return Crash(self.side, "refused", f"answered errors for inputs of the contract: {_excerpt(line)}")
-        return Crash(self.side, "garbled", f'no object with "outputs" or "errors": {_excerpt(line)}')
+            return Crash(self.side, "refused", f"answered errors for inputs of the contract: {excerpt(line)}")
+        return Crash(self.side, "garbled", f'no object with "outputs" or "errors": {excerpt(line)}')
 
     def _ended(
         self, process: subprocess.Popen[bytes], complaint: IO[bytes], answered: int, asked: int, *, hung: bool
@@ -137,17 +114,49 @@ class CommandImplementation:
             return Crash(self.side, "hung", "closed its output and did not end")
         if status == 0:
             return Crash(self.side, "miscounted", f"ended after {answered} answers to {asked} cases")
-        complaint.seek(0)
-        said = complaint.read().decode("utf-8", "replace").strip().split("\n")
-        return Crash(self.side, "crashed", f"{_status(status)}: {_telling(said)}")
+        return Crash(self.side, "crashed", last_words(status, complaint))
 
 
-class _Lines:
+def words_of(command: str, name: str) -> list[str]:
+    """A command line split into words, as a shell would. Raises `UnusableInputError` if it cannot be."""
+    try:
+        return shlex.split(command)
+    except ValueError as error:
+        raise UnusableInputError(f"the command of {name} cannot be read: {error}", where=command) from None
+
+
+@contextmanager
+def started(words: Sequence[str], folder: Path, texts: Iterable[str]) -> Iterator[Started]:
+    """A running command, being fed a line for each text, and what it complains; it and all that it started are gone
+    afterwards. Raises `OSError` if it cannot be started."""
+    with tempfile.TemporaryFile() as complaint:
+        process = subprocess.Popen(
+            words,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=complaint,
+            cwd=folder,
+            start_new_session=True,
+        )
+        feeder = threading.Thread(target=_feed, args=(process.stdin, texts), daemon=True)
+        feeder.start()
+        try:
+            yield process, complaint
+        finally:
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            feeder.join()
+            if process.stdout:
+                process.stdout.close()
+
+
+class Lines:
     """Lines of a stream as they come, each within a time."""
 
     def __init__(self, stream: IO[bytes], patience: float) -> None:
+        self.patience = patience
         self._stream = stream
-        self._patience = patience
         self._ready: list[bytes] = []
         self._rest: list[bytes] = []
         self.hung = False
@@ -156,7 +165,7 @@ class _Lines:
 
     def next(self) -> bytes | None:
         """The next line, or None at the end or when `hung` says that none came in time."""
-        deadline = monotonic() + self._patience
+        deadline = monotonic() + self.patience
         while not self._ready:
             if not self._selector.select(max(deadline - monotonic(), 0)):
                 self.hung = True
@@ -175,17 +184,21 @@ class _Lines:
         return self._ready.pop()
 
 
-def _feed(stream: IO[bytes], cases: Sequence[Inputs]) -> None:
+def _feed(stream: IO[bytes], texts: Iterable[str]) -> None:
     with suppress(BrokenPipeError, ValueError):
-        for case in cases:
-            stream.write(json_text(case).encode("utf-8") + b"\n")
+        for text in texts:
+            stream.write(text.encode("utf-8") + b"\n")
             stream.flush()
     with suppress(BrokenPipeError):
         stream.close()
 
 
-def _status(status: int) -> str:
-    return f"killed by {signal.Signals(-status).name}" if status < 0 else f"exit status {status}"
+def last_words(status: int, complaint: IO[bytes]) -> str:
+    """How a command ended, and the line of its complaint that tells most."""
+    complaint.seek(0)
+    said = complaint.read().decode("utf-8", "replace").strip().split("\n")
+    how = f"killed by {signal.Signals(-status).name}" if status < 0 else f"exit status {status}"
+    return f"{how}: {_telling(said)}"
 
 
 def _telling(said: Sequence[str]) -> str:
@@ -194,6 +207,7 @@ def _telling(said: Sequence[str]) -> str:
     return (named or [said[-1].strip()])[-1] or "said nothing"
 
 
-def _excerpt(line: bytes) -> str:
+def excerpt(line: bytes) -> str:
+    """The beginning of a line, as text."""
     text = line.decode("utf-8", "replace")
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"

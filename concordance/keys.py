@@ -1,95 +1,112 @@
-"""API keys: a small file of hashes. A key is shown once, when it is made, and cannot be had from the file.
+"""Ed25519 keys in PEM files: make one, read one.
 
-Keys have 256 random bits, so a plain SHA-256 of one cannot be searched. Not for passwords, and not for signing.
+What is signed with a key is the business of the modules that sign: `signing` a release's manifest, `exam.ledger` a
+row. Keys with a passphrase, certificates and other algorithms are not read. Needs the extra `concordance-key[sign]`.
 """
 
 from __future__ import annotations
 
-import hmac
-import secrets
+import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
-
-import msgspec
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from concordance.errors import UnusableInputError
-from concordance.numbers import sha256_hex
 
 if TYPE_CHECKING:
-    from filelock import BaseFileLock
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
-PREFIX: Final = "ck_"
+    PrivateKey: TypeAlias = Ed25519PrivateKey
+    PublicKey: TypeAlias = Ed25519PublicKey
 
-
-class ApiKey(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What is kept of a key: its name, when it was made, its hash, and when it was revoked."""
-
-    id: str
-    name: str
-    created: str
-    sha256: str
-    revoked: str = ""
+INSTALL: Final = "pip install 'concordance-key[sign]'"
+_MAKE: Final = "make one with: openssl genpkey -algorithm ed25519 -out key.pem"
+_PUBLISH: Final = "make one with: openssl pkey -in key.pem -pubout -out public.pem"
+_LARGEST: Final = 1 << 16  # bytes; a PEM file of an Ed25519 key has some 120
 
 
-class KeyFile:
-    """The file at a path. Changes are seen at once by whoever has it open, a running server too."""
+def new_key(path: Path) -> PrivateKey:
+    """A new private key, written to a file that only its owner may read and that did not exist before."""
+    serialization, ed25519 = _library()
+    key: PrivateKey = ed25519.Ed25519PrivateKey.generate()
+    unencrypted = serialization.NoEncryption()
+    pem = key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, unencrypted)
+    try:
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        raise UnusableInputError("exists already", where=str(path), hint="a key file is never overwritten") from None
+    except OSError as error:
+        raise UnusableInputError(error.strerror or "cannot be written", where=str(path)) from None
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(pem)
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        path.unlink(missing_ok=True)
+        raise UnusableInputError(error.strerror or "cannot be written", where=str(path)) from None
+    return key
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._seen: tuple[int, int] | None = None
-        self._keys: tuple[ApiKey, ...] = ()
 
-    def keys(self) -> tuple[ApiKey, ...]:
-        """All keys, revoked ones too, oldest first; none if there is no file. Raises `UnusableInputError`."""
-        try:
-            status = self._path.stat()
-        except FileNotFoundError:
-            return ()
-        if self._seen != (status.st_mtime_ns, status.st_ino):
-            try:
-                self._keys = msgspec.json.decode(self._path.read_bytes(), type=tuple[ApiKey, ...])
-            except (msgspec.DecodeError, OSError) as error:
-                raise UnusableInputError(f"is no file of keys: {error}", where=str(self._path)) from None
-            self._seen = status.st_mtime_ns, status.st_ino
-        return self._keys
+def read_private_key(path: Path) -> PrivateKey:
+    """Raises `UnusableInputError` if the file is no unencrypted Ed25519 private key in PEM."""
+    serialization, ed25519 = _library()
+    key = _loaded(path, lambda pem: serialization.load_pem_private_key(pem, None))
+    if not isinstance(key, ed25519.Ed25519PrivateKey):
+        raise UnusableInputError("is no unencrypted Ed25519 private key in PEM", where=str(path), hint=_MAKE)
+    return key  # type: ignore[no-any-return]
 
-    def create(self, name: str, now: str) -> tuple[ApiKey, str]:
-        """A new key: what is kept of it, and the key itself, which is never to be had again."""
-        secret = PREFIX + secrets.token_urlsafe(32)
-        key = ApiKey(secrets.token_hex(4), name, now, sha256_hex(secret.encode()))
-        with self._lock():
-            self._write((*self.keys(), key))
-        return key, secret
 
-    def revoke(self, identifier: str, now: str) -> ApiKey:
-        """Revoke a key by its id. Raises `UnusableInputError` if there is none, or it was revoked before."""
-        with self._lock():
-            found = [key for key in self.keys() if key.id == identifier]
-            if not found:
-                known = ", ".join(key.id for key in self.keys()) or "none yet"
-                raise UnusableInputError(f"no key {identifier}", where=str(self._path), hint=f"there are: {known}")
-            if found[0].revoked:
-                raise UnusableInputError(f"key {identifier} was revoked {found[0].revoked}", where=str(self._path))
-            revoked = msgspec.structs.replace(found[0], revoked=now)
-            self._write(tuple(revoked if key.id == identifier else key for key in self.keys()))
-        return revoked
+def read_public_key(path: Path) -> PublicKey:
+    """Raises `UnusableInputError` if the file is no Ed25519 public key in PEM."""
+    serialization, ed25519 = _library()
+    key = _loaded(path, serialization.load_pem_public_key)
+    if not isinstance(key, ed25519.Ed25519PublicKey):
+        raise UnusableInputError("is no Ed25519 public key in PEM", where=str(path), hint=_PUBLISH)
+    return key  # type: ignore[no-any-return]
 
-    def accepts(self, secret: str) -> bool:
-        """Whether this is a key that was made here and not revoked, in a time that does not tell how near it is."""
-        digest = sha256_hex(secret.encode("utf-8", "surrogateescape"))
-        matches = [hmac.compare_digest(digest, key.sha256) for key in self.keys() if not key.revoked]
-        return any(matches)
 
-    def _lock(self) -> BaseFileLock:
-        from filelock import FileLock
+def public_pem(key: PublicKey) -> bytes:
+    """A public key as the PEM text that `read_public_key` reads."""
+    serialization, _ = _library()
+    pem: bytes = key.public_bytes(serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo)
+    return pem
 
-        return FileLock(f"{self._path}.lock")
 
-    def _write(self, keys: tuple[ApiKey, ...]) -> None:
-        from concordance.atomic import replace_file
+def public_hex(key: PublicKey) -> str:
+    """A public key as its 32 bytes in hexadecimal."""
+    return key.public_bytes_raw().hex()
 
-        try:
-            replace_file(self._path, msgspec.json.format(msgspec.json.encode(keys), indent=1) + b"\n")
-            self._path.chmod(0o600)
-        except OSError as error:
-            raise UnusableInputError(error.strerror or "cannot be written", where=str(self._path)) from None
+
+def is_signature(key: str, signature: bytes, message: bytes) -> bool:
+    """Whether the holder of the public key, given in hexadecimal, signed the message."""
+    _, ed25519 = _library()
+    from cryptography.exceptions import InvalidSignature
+
+    try:
+        ed25519.Ed25519PublicKey.from_public_bytes(bytes.fromhex(key)).verify(signature, message)
+    except (InvalidSignature, ValueError):
+        return False
+    return True
+
+
+def _loaded(path: Path, load: Any) -> object:
+    """The key in a file, of whatever algorithm, or None if there is none."""
+    from cryptography.exceptions import UnsupportedAlgorithm
+
+    try:
+        with path.open("rb") as file:
+            key: object = load(file.read(_LARGEST))
+    except OSError as error:
+        raise UnusableInputError(error.strerror or "cannot be read", where=str(path)) from None
+    except (ValueError, TypeError, UnsupportedAlgorithm):
+        return None
+    return key
+
+
+def _library() -> tuple[Any, Any]:
+    try:
+        from cryptography.hazmat.primitives import serialization
+        from cryptography.hazmat.primitives.asymmetric import ed25519
+    except ImportError:
+        raise UnusableInputError("signing needs the extra packages", hint=INSTALL) from None
+    return serialization, ed25519

@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from concordance.errors import JsonError, UnusableInputError
+from concordance.keys import INSTALL, read_private_key, read_public_key
 from concordance.numbers import canonical_json, parse_json, sha256_hex
 
 PAYLOAD_TYPE: Final = "application/vnd.in-toto+json"
 STATEMENT_TYPE: Final = "https://in-toto.io/Statement/v1"
 PREDICATE_TYPE: Final = "urn:concordance:release:v1"
-_INSTALL: Final = "pip install 'concordance-key[sign]'"
 
 
 def signature_name(manifest: bytes) -> str:
@@ -31,18 +31,6 @@ def sign_manifest(manifest: bytes, release: dict[str, Any], key: Path) -> bytes:
     Raises `UnusableInputError` if the file is no unencrypted Ed25519 private key in PEM.
     """
     dsse, signers = _library()
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-    from cryptography.hazmat.primitives.serialization import load_pem_private_key
-
-    try:
-        private = load_pem_private_key(key.read_bytes(), None)
-    except OSError as error:
-        raise UnusableInputError(error.strerror or "cannot be read", where=str(key)) from None
-    except (ValueError, TypeError):
-        private = None
-    if not isinstance(private, Ed25519PrivateKey):
-        hint = "make one with: openssl genpkey -algorithm ed25519 -out key.pem"
-        raise UnusableInputError("is no unencrypted Ed25519 private key in PEM", where=str(key), hint=hint)
     statement = {
         "_type": STATEMENT_TYPE,
         "subject": [{"name": "vectors/manifest.json", "digest": {"sha256": sha256_hex(manifest)}}],
@@ -50,26 +38,19 @@ def sign_manifest(manifest: bytes, release: dict[str, Any], key: Path) -> bytes:
         "predicate": release,
     }
     envelope = dsse.Envelope(canonical_json(statement), PAYLOAD_TYPE, {})
-    envelope.sign(signers.CryptoSigner(private))
+    envelope.sign(signers.CryptoSigner(read_private_key(key)))
     return json.dumps(envelope.to_dict(), indent=2).encode("ascii") + b"\n"
 
 
 def signature_fault(manifest: bytes, envelope: bytes | None, public_key: Path) -> str | None:
     """Why a manifest is not signed with this key, or None if it is.
 
-    Raises `UnusableInputError` if the file is no public key in PEM.
+    Raises `UnusableInputError` if the file is no Ed25519 public key in PEM.
     """
     dsse, signers = _library()
-    from cryptography.hazmat.primitives.serialization import load_pem_public_key
     from securesystemslib.exceptions import UnverifiedSignatureError, VerificationError
 
-    try:
-        key = signers.SSlibKey.from_crypto(load_pem_public_key(public_key.read_bytes()))
-    except OSError as error:
-        raise UnusableInputError(error.strerror or "cannot be read", where=str(public_key)) from None
-    except ValueError:
-        hint = "make one with: openssl pkey -in key.pem -pubout -out public.pem"
-        raise UnusableInputError("is no public key in PEM", where=str(public_key), hint=hint) from None
+    key = signers.SSlibKey.from_crypto(read_public_key(public_key))
     if envelope is None:
         return "is not signed"
     try:
@@ -91,5 +72,5 @@ def _library() -> tuple[Any, Any]:
         import cryptography  # noqa: F401
         from securesystemslib import dsse, signer
     except ImportError:
-        raise UnusableInputError("signing needs the extra packages", hint=_INSTALL) from None
+        raise UnusableInputError("signing needs the extra packages", hint=INSTALL) from None
     return dsse, signer

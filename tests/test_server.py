@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 import worthune
 from conftest import MODELS, ROOT
@@ -44,8 +44,8 @@ def server() -> Iterator[Server]:
 
 
 @pytest.fixture
-def client(server: Server) -> Iterator[httpx.Client]:
-    with httpx.Client(base_url=server.address, timeout=60) as made:
+def client(server: Server) -> Iterator[httpx2.Client]:
+    with httpx2.Client(base_url=server.address, timeout=60) as made:
         yield made
 
 
@@ -114,7 +114,7 @@ def test_errors_reach_the_public_client_as_an_envelope(public: worthune.Worthune
 # Grading ----------------------------------------------------------------------------------------------------------
 
 
-def test_a_right_headline_without_the_rest_fails_with_seven_missing_outputs(client: httpx.Client) -> None:
+def test_a_right_headline_without_the_rest_fails_with_seven_missing_outputs(client: httpx2.Client) -> None:
     answer = {"breakEvenMonths": 16, "annualNetDelta": 9400}
     reply = client.post("/api/v1/grade/relocation", json={"cases": [{"inputs": MOVE, "answer": answer}]}).json()
     (result,) = reply["results"]
@@ -124,7 +124,7 @@ def test_a_right_headline_without_the_rest_fails_with_seven_missing_outputs(clie
     assert reply["byOutput"]["yearlyData"]["missing"] == 1
 
 
-def test_a_number_of_months_is_no_answer_where_the_move_never_pays(client: httpx.Client) -> None:
+def test_a_number_of_months_is_no_answer_where_the_move_never_pays(client: httpx2.Client) -> None:
     inputs = MOVE | {"currentSalary": 150_000, "newSalary": 110_000}
     reply = client.post(
         "/api/v1/grade/relocation", json={"cases": [{"inputs": inputs, "answer": {"breakEvenMonths": 84}}]}
@@ -142,12 +142,12 @@ def test_a_number_of_months_is_no_answer_where_the_move_never_pays(client: httpx
         ({"rel": 1e-15, "abs": 0}, {"rel": 1e-9, "abs": 1e-6}),
     ],
 )
-def test_the_tolerance_that_was_applied_is_said(client: httpx.Client, asked: Any, applied: dict[str, float]) -> None:
+def test_the_tolerance_that_was_applied_is_said(client: httpx2.Client, asked: Any, applied: dict[str, float]) -> None:
     body = {"cases": [{"inputs": MOVE, "answer": {}}]} | ({"tolerance": asked} if asked else {})
     assert client.post("/api/v1/grade/relocation", json=body).json()["tolerance"] == applied
 
 
-def test_inputs_outside_the_contract_are_a_verdict_of_their_own(client: httpx.Client) -> None:
+def test_inputs_outside_the_contract_are_a_verdict_of_their_own(client: httpx2.Client) -> None:
     cases = [{"inputs": MOVE | {"yearsHorizon": 0}, "answer": {}}, {"inputs": MOVE, "answer": 3}]
     reply = client.post("/api/v1/grade/relocation", json={"cases": cases}).json()
     assert [result["verdict"] for result in reply["results"]] == ["invalid-inputs", "fail"]
@@ -156,7 +156,7 @@ def test_inputs_outside_the_contract_are_a_verdict_of_their_own(client: httpx.Cl
     assert client.post("/api/v1/grade/relocation", json={"cases": cases[:1]}).json()["passRate"] is None
 
 
-def test_an_output_that_hangs_on_the_last_digit_is_named(client: httpx.Client) -> None:
+def test_an_output_that_hangs_on_the_last_digit_is_named(client: httpx2.Client) -> None:
     inputs = MOVE | {"newSalary": 95_769.2, "newMonthlyExpenses": 4_200, "movingCosts": 3_205}
     reply = client.post(
         "/api/v1/grade/relocation", json={"cases": [{"inputs": inputs, "answer": {"breakEvenMonths": 51}}]}
@@ -180,7 +180,7 @@ def test_an_output_that_hangs_on_the_last_digit_is_named(client: httpx.Client) -
         ({"cases": [{"inputs": MOVE, "answer": {}}], "tolerance": 1}, ""),
     ],
 )
-def test_a_request_that_cannot_be_read_names_its_field(client: httpx.Client, body: Any, field: str) -> None:
+def test_a_request_that_cannot_be_read_names_its_field(client: httpx2.Client, body: Any, field: str) -> None:
     done = client.post("/api/v1/grade/relocation", json=body)
     assert done.status_code == 400
     assert done.json()["errors"][0]["field"] == field
@@ -198,7 +198,7 @@ def test_a_request_that_cannot_be_read_names_its_field(client: httpx.Client, bod
         ("]}", "]}]"),
     ],
 )
-def test_json_is_read_to_the_letter(client: httpx.Client, old: str, new: str) -> None:
+def test_json_is_read_to_the_letter(client: httpx2.Client, old: str, new: str) -> None:
     answer = {"breakEvenMonths": 16}
     body = json.dumps({"cases": [{"inputs": MOVE, "answer": answer}]})
     assert client.post("/api/v1/grade/relocation", content=body).status_code == 200
@@ -207,7 +207,7 @@ def test_json_is_read_to_the_letter(client: httpx.Client, old: str, new: str) ->
 
 
 @pytest.mark.parametrize("value", [True, "95000", None, -1, 1e300, [95000], {"usd": 95000}])
-def test_only_a_number_is_a_number(client: httpx.Client, value: Any) -> None:
+def test_only_a_number_is_a_number(client: httpx2.Client, value: Any) -> None:
     done = client.post("/api/v1/models/relocation", json=MOVE | {"currentSalary": value})
     assert (done.status_code, done.json()["errors"][0]["field"]) == (400, "currentSalary")
 
@@ -217,7 +217,7 @@ def test_only_a_number_is_a_number(client: httpx.Client, value: Any) -> None:
 
 @pytest.mark.parametrize("model", MODELS)
 def test_the_datasets_bytes_are_the_published_ones_and_need_not_be_fetched_twice(
-    client: httpx.Client, answer_key: AnswerKey, model: str
+    client: httpx2.Client, answer_key: AnswerKey, model: str
 ) -> None:
     done = client.get(f"/api/v1/evals/{model}")
     for version in answer_key.workspace.versions(model):
@@ -230,7 +230,7 @@ def test_the_datasets_bytes_are_the_published_ones_and_need_not_be_fetched_twice
     assert (unknown.status_code, unknown.json()["errors"][0]["field"]) == (404, "version")
 
 
-def test_a_pasted_command_of_the_home_page_works(client: httpx.Client) -> None:
+def test_a_pasted_command_of_the_home_page_works(client: httpx2.Client) -> None:
     import html
     import re
     import subprocess
@@ -245,7 +245,7 @@ def test_a_pasted_command_of_the_home_page_works(client: httpx.Client) -> None:
         assert client.get(link).status_code == 200, link
 
 
-def test_pages_load_nothing_from_elsewhere(client: httpx.Client) -> None:
+def test_pages_load_nothing_from_elsewhere(client: httpx2.Client) -> None:
     for path in ("/", "/docs"):
         done = client.get(path)
         assert "default-src 'none'" in done.headers["content-security-policy"]
@@ -253,7 +253,7 @@ def test_pages_load_nothing_from_elsewhere(client: httpx.Client) -> None:
         assert "https://" not in done.text
 
 
-def test_what_is_not_there_is_said_in_the_same_envelope(client: httpx.Client) -> None:
+def test_what_is_not_there_is_said_in_the_same_envelope(client: httpx2.Client) -> None:
     for method, path, status in [
         ("GET", "/nothing", 404),
         ("GET", "/api/v1/models/nope", 404),
@@ -319,7 +319,7 @@ def test_ten_thousand_hostile_bodies_are_answered_in_kind(server: Server) -> Non
         assert [wrong for part in pool.map(send, range(4)) for wrong in part] == []
 
 
-def test_a_body_that_is_too_large_is_refused_before_it_is_read(client: httpx.Client) -> None:
+def test_a_body_that_is_too_large_is_refused_before_it_is_read(client: httpx2.Client) -> None:
     ten = b'{"cases": "' + b"x" * (10 * 2**20) + b'"}'
     assert client.post("/api/v1/grade/relocation", content=ten).status_code == 413
 
@@ -365,7 +365,7 @@ def test_sixteen_clients_get_each_the_reply_to_their_own_request(server: Server,
         wrong = random.Random(client_number).sample(range(500), 20 + client_number)
         for place in wrong:
             cases[place]["answer"]["netWealthGain"] += 1 + client_number
-        with httpx.Client(base_url=server.address, timeout=120) as client:
+        with httpx2.Client(base_url=server.address, timeout=120) as client:
             for _ in range(3):
                 reply = client.post("/api/v1/grade/relocation", json={"cases": cases}).json()
                 failed = [place for place, result in enumerate(reply["results"]) if result["verdict"] == "fail"]
@@ -428,7 +428,7 @@ def test_a_model_that_needs_a_key_opens_to_it_until_it_is_revoked(concordance: A
     assert secret not in keys.read_text()
     assert keys.stat().st_mode & 0o077 == 0
     inputs = {"hours": 3, "rate": 2.5, "budget": 40, "member": True}
-    with running("--keys", str(keys), workspace=root) as server, httpx.Client(base_url=server.address) as client:
+    with running("--keys", str(keys), workspace=root) as server, httpx2.Client(base_url=server.address) as client:
         assert client.get("/api/v1/models/parking").status_code == 200
         refused = client.post("/api/v1/models/parking", json=inputs)
         assert (refused.status_code, set(refused.json())) == (401, ERRORS)
@@ -445,7 +445,7 @@ def test_a_model_that_needs_a_key_opens_to_it_until_it_is_revoked(concordance: A
 
 
 def test_more_requests_than_the_rate_are_told_when_to_come_back() -> None:
-    with running("--rate", "5/minute") as server, httpx.Client(base_url=server.address) as client:
+    with running("--rate", "5/minute") as server, httpx2.Client(base_url=server.address) as client:
         statuses = [client.get("/api/v1/models").status_code for _ in range(7)]
         assert statuses == [200] * 5 + [429] * 2
         refused = client.get("/api/v1/models")
@@ -454,7 +454,7 @@ def test_more_requests_than_the_rate_are_told_when_to_come_back() -> None:
         assert client.get("/healthz").status_code == 200
 
 
-def test_hostile_batches_are_answered_right(client: httpx.Client, answer_key: AnswerKey) -> None:
+def test_hostile_batches_are_answered_right(client: httpx2.Client, answer_key: AnswerKey) -> None:
     from built import hostile
 
     for model in MODELS:
@@ -467,7 +467,7 @@ def test_hostile_batches_are_answered_right(client: httpx.Client, answer_key: An
             assert client.post(f"/api/v1/grade/{model}", json=body).json()["failed"] == 0, family
 
 
-def test_the_examples_of_the_docs_are_cases(client: httpx.Client, answer_key: AnswerKey) -> None:
+def test_the_examples_of_the_docs_are_cases(client: httpx2.Client, answer_key: AnswerKey) -> None:
     document = client.get("/openapi.json").json()
     for model in MODELS:
         example = document["paths"][f"/api/v1/models/{model}"]["post"]["requestBody"]["content"]["application/json"]

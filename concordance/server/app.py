@@ -24,6 +24,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from concordance import AnswerKey, __version__
+from concordance.access import KeyFile
 from concordance.errors import FieldError, InvalidInputsError, JsonError, RefusedError, WorkspaceError
 from concordance.grading import (
     grade,
@@ -34,7 +35,6 @@ from concordance.grading import (
     verify_claims,
     verify_record,
 )
-from concordance.keys import KeyFile
 from concordance.numbers import json_text, parse_json, sha256_hex
 from concordance.publish import read_published_manifest, render
 from concordance.release import entries

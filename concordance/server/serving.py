@@ -11,8 +11,8 @@ import uvicorn
 import uvicorn.config
 
 from concordance import AnswerKey
+from concordance.access import KeyFile
 from concordance.errors import UnusableInputError
-from concordance.keys import KeyFile
 from concordance.server.app import create_app
 from concordance.server.limits import read_rate
 
