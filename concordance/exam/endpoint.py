@@ -247,7 +247,7 @@ class _Asking:
             return _Trouble(f"{what}: the address has moved", again=False)
         if status not in _TRANSIENT and status < 500:
             return _Trouble(what, again=False)
-        wait = min(retry_after(response.headers), 3.0)
+        wait = min(retry_after(response.headers), self._endpoint.longest_wait)
         if status == 429:
             # A limit holds for the key and not for the question: all wait.
             self._pause_ends = max(self._pause_ends, asyncio.get_running_loop().time() + wait)
