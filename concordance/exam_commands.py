@@ -32,11 +32,7 @@ _k = click.option("--k", type=int, default=2, show_default=True, help="What a wr
 
 @click.group()
 def exam() -> None:
-    """The acceptance exam: sealed questions, a deterministic referee, priced abstention, a ledger that shows tampering.
-
-    An exam is a folder. The key in it is read by the grading alone; no command shows a right answer before the
-    candidate's replies are stored.
-    """
+    """All commands of `concordance exam`; `cli` says what it is."""
 
 
 @exam.command()
