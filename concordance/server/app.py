@@ -7,7 +7,7 @@ request at once, so that the loop stays free for others and implementations need
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any, Final, TypeVar
@@ -38,6 +38,8 @@ from concordance.numbers import json_text, parse_json, sha256_hex
 from concordance.publish import read_published_manifest, render
 from concordance.release import entries
 from concordance.schemas import contract
+from concordance.server import exam as exam_calls
+from concordance.server.exam import ExamDesk, ExamOptions
 from concordance.server.limits import RateLimit, SafeHeaders
 from concordance.server.openapi import document
 from concordance.server.pages import docs_page, home_page
@@ -50,7 +52,7 @@ _MARKDOWN: Final = "text/markdown; charset=utf-8"
 _NO_FACTS: Final = "Our models use no outside constants: everything that they rest on is in the inputs and the spec."
 
 T = TypeVar("T")
-Handler = Callable[["_Desk", Request], Awaitable[Response]]
+D = TypeVar("D")
 
 
 @dataclass(eq=False)
@@ -98,29 +100,38 @@ class _Desk:
         return json_text(document(specs, __version__)).encode()
 
 
-def create_app(key: AnswerKey, keys: KeyFile | None = None, rate: str = "") -> Starlette:
-    """The application. `rate` bounds each address, such as `600/minute`. Raises what loading the models raises."""
+def create_app(
+    key: AnswerKey, keys: KeyFile | None = None, rate: str = "", exam: ExamOptions | None = None
+) -> Starlette:
+    """The application. `rate` bounds each address, such as `600/minute`; `exam` is the one shown, an example else.
+
+    Raises what loading the models raises.
+    """
     for model in key.models:
         key.source(model)  # what cannot be loaded is one error here, and not one a request
     desk = _Desk(key, keys)
     middleware = [Middleware(SafeHeaders)]
     if rate:
         middleware.append(Middleware(RateLimit, rate=rate, refuse=refused_reply))
-    app = Starlette(
-        routes=[Route(path, _endpoint(handler), methods=[method]) for method, path, handler in _ROUTES],
+    return Starlette(
+        routes=[*_routes(_ROUTES, desk), *_routes(exam_calls.ROUTES, ExamDesk(exam or ExamOptions(), desk.work))],
         middleware=middleware,
         exception_handlers={HTTPException: _http_error, Exception: _server_error},
     )
-    app.state.desk = desk
-    return app
 
 
-def _endpoint(handler: Handler) -> Callable[[Request], Awaitable[Response]]:
+def _routes(routes: Iterable[tuple[str, str, Callable[[D, Request], Awaitable[Response]]]], desk: D) -> list[Route]:
+    return [Route(path, _endpoint(handler, desk), methods=[method]) for method, path, handler in routes]
+
+
+def _endpoint(
+    handler: Callable[[D, Request], Awaitable[Response]], desk: D
+) -> Callable[[Request], Awaitable[Response]]:
     """A route's function: what is wrong with a request becomes its answer."""
 
     async def endpoint(request: Request) -> Response:
         try:
-            return await handler(request.app.state.desk, request)
+            return await handler(desk, request)
         except Refusal as refusal:
             return refused_reply(refusal.status, refusal.errors, refusal.headers)
         except (InvalidInputsError, RefusedError) as error:
@@ -289,7 +300,7 @@ async def _server_error(request: Request, error: Exception) -> Response:
     return refused_reply(500, [FieldError("", "the server failed; the fault is ours and was logged")])
 
 
-_ROUTES: Final[tuple[tuple[str, str, Handler], ...]] = (
+_ROUTES: Final[tuple[tuple[str, str, Callable[[_Desk, Request], Awaitable[Response]]], ...]] = (
     ("GET", "/", _home),
     ("GET", "/docs", _docs),
     ("GET", "/openapi.json", _openapi),
