@@ -8,6 +8,7 @@ that nobody knows.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -31,7 +32,9 @@ _TIMES: Final = tuple(f"2026-01-{day:02d}T09:00:00Z" for day in (5, 6, 7, 8, 9, 
 def make_example(root: Path) -> Exam:
     """Make the example in a new folder: sealed, sat, graded and signed off. Takes some seconds."""
     workspace = builtin_workspace()
-    golden = from_model(workspace, workspace.models, SEED, _COUNT, numeric=True)
+    drawn = from_model(workspace, workspace.models, SEED, _COUNT, numeric=True)
+    source = f"{', '.join(f'{m} {workspace.spec(m).version}' for m in workspace.models)}, drawn from a published seed"
+    golden = replace(drawn, title="Example exam: loans, savings and a move", source=source)
     salts, times = count(), iter(_TIMES)
     exam = Exam.create(root, golden, next(times), lambda size: _salt(next(salts))[:size])
     for _ in sit_personas(exam, lambda: next(times)):

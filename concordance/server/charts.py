@@ -18,6 +18,8 @@ COLOURS: Final = 6
 """So many candidates are told apart by colour; beyond them by the dashes of their lines too."""
 
 _LABEL: Final = 20
+_RAISED: Final = 26
+_APART: Final = 10
 _LEAST_HEIGHT: Final = 300
 _MOST_TICKS: Final = 6
 _MOST_EVENTS: Final = 60
@@ -41,11 +43,12 @@ class Line(NamedTuple):
 
 
 class Mark(NamedTuple):
-    """A crossover on the slider: equal scores."""
+    """A crossover on the slider: equal scores. Its number stands at `above`, clear of its neighbours' numbers."""
 
     number: int
     x: float
     y: float
+    above: float
 
 
 class ScoreChart(NamedTuple):
@@ -77,12 +80,13 @@ def score_chart(tallies: Mapping[str, Tally], crossings: Sequence[Crossing]) -> 
         Line(name, place, down(first), down(last), labels[name])
         for place, (name, (first, last)) in enumerate(sorted(ends.items()))
     )
-    marks = []
+    marks: list[Mark] = []
     for number, crossing in enumerate(crossings, 1):
         exact = Fraction(crossing.exact)
         if exact <= K_RANGE[-1]:
             tally = tallies[crossing.bold]
-            marks.append(Mark(number, across(exact), down(tally.correct - tally.abstain - exact * tally.wrong)))
+            y = down(tally.correct - tally.abstain - exact * tally.wrong)
+            marks.append(Mark(number, across(exact), y, _above(marks, across(exact), y)))
     return ScoreChart(height, ticks, lines, tuple(marks))
 
 
@@ -108,6 +112,15 @@ def _spread(wanted: Sequence[tuple[float, str]], height: float) -> dict[str, flo
         places[name] = min(places[name], limit)
         limit = places[name] - _LABEL
     return places
+
+
+def _above(marks: Sequence[Mark], x: float, y: float) -> float:
+    """The lowest place above a mark for its number where no other number is."""
+    place = y - _RAISED
+    taken = [mark.above for mark in marks if abs(mark.x - x) < _APART]
+    while any(abs(place - other) < _LABEL for other in taken):
+        place -= 1
+    return place
 
 
 class Event(NamedTuple):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple
+from fractions import Fraction
 from functools import cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -62,6 +63,7 @@ def exam_page(exam: Exam, shown: Shown) -> tuple[str, bool]:
     standings, rows = exam.standings(), list(exam.ledger.rows())
     tallies = {name: total(results) for name, results in standings.items()}
     ranked = board(exam.about.title, standings, shown.k)
+    crossings = sorted(ranked.crossovers, key=lambda each: Fraction(each.exact))
     words = {row.number: _words(row) for row in rows}
     page = _render(
         "exam.html.j2",
@@ -69,6 +71,7 @@ def exam_page(exam: Exam, shown: Shown) -> tuple[str, bool]:
         seed=SEED,
         about=exam.about,
         board=ranked,
+        crossings=crossings,
         data=json.dumps({name: [*astuple(tally)] for name, tally in tallies.items()}),
         spreads={name: [_spread(results, k) for k in K_RANGE] for name, results in standings.items()},
         style={name: place % COLOURS for place, name in enumerate(sorted(tallies))},
@@ -77,7 +80,7 @@ def exam_page(exam: Exam, shown: Shown) -> tuple[str, bool]:
         ks=K_RANGE,
         break_evens={k: break_even(k) for k in K_RANGE},
         scores={name: [governed(tally, k) for k in K_RANGE] for name, tally in sorted(tallies.items())},
-        chart=score_chart(tallies, ranked.crossovers) if tallies else None,
+        chart=score_chart(tallies, crossings) if tallies else None,
         across=across,
         colours=COLOURS,
         record=record_chart(rows, words),
