@@ -16,7 +16,6 @@ from typing import IO, TYPE_CHECKING, Any, Final
 import click
 
 from concordance import __version__
-from concordance.exam_commands import exam
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -720,7 +719,29 @@ def revoke_key(identifier: str, path: Path) -> None:
     click.echo(f"revoked {key.id} ({key.name})")
 
 
-main.add_command(exam)
+class _Exam(click.Group):
+    """The commands of `exam_commands`, which are imported when one of them is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return self._commands.list_commands(ctx)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        return self._commands.get_command(ctx, cmd_name)
+
+    @property
+    def _commands(self) -> click.Group:
+        from concordance.exam_commands import exam
+
+        return exam
+
+
+@main.group(cls=_Exam)
+def exam() -> None:
+    """The acceptance exam: sealed questions, a deterministic referee, priced abstention, a ledger that shows tampering.
+
+    An exam is a folder. The key in it is read by the grading alone; no command shows a right answer before the
+    candidate's replies are stored.
+    """
 
 
 def _chosen(workspace: Workspace, models: tuple[str, ...]) -> tuple[str, ...]:

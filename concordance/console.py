@@ -6,24 +6,26 @@ import json
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 from xml.etree import ElementTree
 
 import msgspec
 
-from concordance.audit import Audit, render_audit
-from concordance.cases import Case
-from concordance.check import Finding, ModelCheck, Simplest
 from concordance.columns import MISSING
 from concordance.compare import TOLERANCE, Difference
-from concordance.evidence import ClauseReach, Evidence
-from concordance.gate import Gate
-from concordance.grading import CaseResult, Grading, OutputTally
-from concordance.hunt import Hunt
 from concordance.implementations import FOLDERS
-from concordance.misreadings import Caught
 from concordance.numbers import json_text
-from concordance.release import Condition
+
+if TYPE_CHECKING:
+    from concordance.audit import Audit
+    from concordance.cases import Case
+    from concordance.check import Finding, ModelCheck, Simplest
+    from concordance.evidence import ClauseReach, Evidence
+    from concordance.gate import Gate
+    from concordance.grading import CaseResult, Grading, OutputTally
+    from concordance.hunt import Hunt
+    from concordance.misreadings import Caught
+    from concordance.release import Condition
 
 _SHOWN_FINDINGS: Final = 5
 _SHOWN_DIFFERENCES: Final = 5
@@ -265,6 +267,8 @@ def _distance(value: Fraction | float | None) -> str:
 
 def audit_json(results: Sequence[Audit]) -> str:
     """The same as data."""
+    from concordance.audit import render_audit
+
     models = [json.loads(render_audit(result)) | {"ok": result.ok} for result in results]
     return json.dumps({"ok": all(result.ok for result in results), "models": models}, indent=2, ensure_ascii=False)
 

@@ -32,11 +32,7 @@ _k = click.option("--k", type=int, default=2, show_default=True, help="What a wr
 
 @click.group()
 def exam() -> None:
-    """The acceptance exam: sealed questions, a deterministic referee, priced abstention, a ledger that shows tampering.
-
-    An exam is a folder. The key in it is read by the grading alone; no command shows a right answer before the
-    candidate's replies are stored.
-    """
+    """All commands of `concordance exam`; `cli` says what it is."""
 
 
 @exam.command()
@@ -365,6 +361,70 @@ def replay(ctx: click.Context, folder: Path) -> None:
     if differing:
         ctx.exit(FINDING)
     click.echo(f"{len(opened.graded())} sittings judged anew: the same verdicts, the same digests")
+
+
+@exam.command()
+@click.argument("folder", type=_DIR, metavar="DIR")
+@click.argument("candidate", metavar="NAME")
+@click.option("--zero-wrong-money", is_flag=True, help="Fail if any reply is confidently wrong about a sum of money.")
+@click.option("--min-governed", type=int, metavar="SCORE", help="Fail if any sitting's governed score is below SCORE.")
+@_k
+@_format
+@click.pass_context
+def gate(
+    ctx: click.Context,
+    folder: Path,
+    candidate: str,
+    zero_wrong_money: bool,
+    min_governed: int | None,
+    k: int,
+    form: str,
+) -> None:
+    """Hold a candidate's graded sittings to the bar: for CI and procurement.
+
+    A candidate may be unhelpful; it may not be confidently wrong about a dollar figure.
+    """
+    import json
+
+    import msgspec
+
+    from concordance.errors import UnusableInputError
+    from concordance.exam.folder import Exam
+    from concordance.exam.money import bar
+    from concordance.exam.score import governed
+
+    if not zero_wrong_money and min_governed is None:
+        raise click.UsageError("give --zero-wrong-money, --min-governed, or both: a gate without a bar is open")
+    opened = Exam.open(folder)
+    sittings = {each.file: each for each in opened.entered()}
+    results = opened.standings().get(candidate)
+    if not results:
+        known = ", ".join(opened.standings()) or "nobody yet"
+        raise UnusableInputError(f"{candidate} was not graded", where=str(folder), hint=f"graded: {known}")
+    shown, fails = [], []
+    for result in results:
+        name, score = f"{result.candidate}.{result.sitting}", governed(result.tally, k)
+        money = bar(opened.items, result.verdicts, opened.replies(sittings[name]))
+        if zero_wrong_money:
+            fails += [f"{name} {each.id}: wrong money, {each.figure} ({each.note})" for each in money.violations]
+        if min_governed is not None and score < min_governed:
+            fails.append(f"{name}: governed score {score:+d} at k = {k} is below {min_governed:+d}")
+        shown.append({"sitting": name, "governedScore": score, "k": k, "money": msgspec.to_builtins(money)})
+    if form == "json":
+        click.echo(json.dumps({"ok": not fails, "sittings": shown, "fails": fails}, indent=2, ensure_ascii=False))
+    else:
+        for fail in fails:
+            click.echo(f"FAILS  {fail}")
+        for each in shown:
+            money = each["money"]
+            click.echo(
+                f"{each['sitting']}: governed score {each['governedScore']:+d} at k = {k}; of {money['questions']} "
+                f"money questions {money['answered']} answered, {money['declined']} declined, "
+                f"{len(money['violations'])} confidently wrong"
+            )
+        click.echo("BLOCKED" if fails else "The bar is met.")
+    if fails:
+        ctx.exit(FINDING)
 
 
 @exam.command("key")
