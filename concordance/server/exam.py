@@ -27,7 +27,7 @@ from concordance.exam.folder import Exam
 from concordance.exam.score import whole_k
 from concordance.grading import read_object
 from concordance.numbers import parse_json
-from concordance.server.exam_pages import Shown, exam_page, missing_example_page, script, worksheet_page
+from concordance.server.exam_pages import Shown, exam_page, missing_example_page, money_bars, script, worksheet_page
 from concordance.server.replies import HTML, Refusal, document_reply, json_reply, read_body
 
 if TYPE_CHECKING:
@@ -144,7 +144,9 @@ async def _board(desk: ExamDesk, request: Request) -> Response:
 
     def standing(exam: Exam) -> dict[str, Any]:
         shown = board(exam.about.title, _intact(exam).standings(), k)
-        return {"ok": True, "example": desk.example, "head": str(exam.ledger.head()), **msgspec.to_builtins(shown)}
+        money = msgspec.to_builtins(money_bars(exam))
+        head = str(exam.ledger.head())
+        return {"ok": True, "example": desk.example, "head": head, **msgspec.to_builtins(shown), "money": money}
 
     return json_reply(await desk.ask(standing))
 

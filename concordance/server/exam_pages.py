@@ -22,6 +22,7 @@ from concordance.exam.board import board
 from concordance.exam.chain import Row
 from concordance.exam.example import SEED
 from concordance.exam.folder import Exam, Result, total
+from concordance.exam.money import MoneyBar, bar, violations
 from concordance.exam.referee import CITATION_SHARE, Item
 from concordance.exam.score import K_RANGE, Interval, break_even, governed, spread
 from concordance.report import harmless
@@ -63,6 +64,7 @@ def exam_page(exam: Exam, shown: Shown) -> tuple[str, bool]:
     standings, rows = exam.standings(), list(exam.ledger.rows())
     tallies = {name: total(results) for name, results in standings.items()}
     ranked = board(exam.about.title, standings, shown.k)
+    money = money_bars(exam)
     crossings = sorted(ranked.crossovers, key=lambda each: Fraction(each.exact))
     words = {row.number: _words(row) for row in rows}
     page = _render(
@@ -72,6 +74,7 @@ def exam_page(exam: Exam, shown: Shown) -> tuple[str, bool]:
         about=exam.about,
         board=ranked,
         crossings=crossings,
+        money=_money(standings, money),
         data=json.dumps({name: [*astuple(tally)] for name, tally in tallies.items()}),
         spreads={name: [_spread(results, k) for k in K_RANGE] for name, results in standings.items()},
         style={name: place % COLOURS for place, name in enumerate(sorted(tallies))},
@@ -88,7 +91,7 @@ def exam_page(exam: Exam, shown: Shown) -> tuple[str, bool]:
         words=words,
         head=exam.ledger.head(),
         signed=[row for row in rows if row.kind == "sign-off"],
-        questions=_questions(exam, standings, shown.first),
+        questions=_questions(exam, standings, shown.first, money),
         sittings=[result for results in standings.values() for result in results],
         pages=range(1, len(exam.questions) + 1, PER_PAGE),
         per_page=PER_PAGE,
@@ -121,6 +124,7 @@ def worksheet_page(exam: Exam, shown: Shown, sitting: str, question: str) -> str
         needed=CITATION_SHARE,
         before=ids[place - 1] if place else None,
         after=ids[place + 1] if place + 1 < len(ids) else None,
+        wrong_money=next(iter(violations([item], result.verdicts, {question: reply})), None),
         answered=None if reply.answer in (None, UNSET) else str(reply.answer),
         others=[(name, other.verdicts[question].outcome) for name, other in results.items() if name != sitting],
     )
@@ -153,20 +157,57 @@ def _share(part: int, whole: int) -> str:
     return f"{part / whole:.0%}".replace("%", " %") if whole else "none"
 
 
+def money_bars(exam: Exam) -> dict[str, MoneyBar]:
+    """The bar of zero wrong money of every graded sitting, by the sitting's name."""
+    files = {each.file: each for each in exam.entered()}
+    graded = {f"{result.candidate}.{result.sitting}": result for result in exam.results()}
+    return {name: bar(exam.items, result.verdicts, exam.replies(files[name])) for name, result in graded.items()}
+
+
+class _Money(NamedTuple):
+    """The bar of all of a candidate's sittings together."""
+
+    questions: int
+    answered: int
+    declined: int
+    violations: int
+
+
+def _money(standings: Mapping[str, Sequence[Result]], bars: Mapping[str, MoneyBar]) -> dict[str, _Money]:
+    found = {}
+    for name, results in standings.items():
+        each = [bars[f"{name}.{result.sitting}"] for result in results]
+        counts = [(one.questions, one.answered, one.declined, len(one.violations)) for one in each]
+        found[name] = _Money(*map(sum, zip(*counts, strict=True)))
+    return found
+
+
+class _Outcome(NamedTuple):
+    sitting: str
+    outcome: str
+    wrong_money: bool
+
+
 class _Listed(NamedTuple):
     id: str
     question: str
-    outcomes: tuple[tuple[str, str], ...]
+    outcomes: tuple[_Outcome, ...]
 
 
-def _questions(exam: Exam, standings: Mapping[str, Sequence[Result]], first: int) -> list[_Listed]:
+def _questions(
+    exam: Exam, standings: Mapping[str, Sequence[Result]], first: int, bars: Mapping[str, MoneyBar]
+) -> list[_Listed]:
     """The questions from the first on, each with its outcome in every graded sitting."""
-    results = [result for each in standings.values() for result in each]
+    results = {f"{result.candidate}.{result.sitting}": result for each in standings.values() for result in each}
+    wrong = {name: {violation.id for violation in bars[name].violations} for name in results}
     return [
         _Listed(
             question.id,
             question.question,
-            tuple((f"{r.candidate}.{r.sitting}", r.verdicts[question.id].outcome) for r in results),
+            tuple(
+                _Outcome(name, result.verdicts[question.id].outcome, question.id in wrong[name])
+                for name, result in results.items()
+            ),
         )
         for question in exam.questions[first - 1 : first - 1 + PER_PAGE]
     ]

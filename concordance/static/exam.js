@@ -128,7 +128,8 @@ function startWorksheets(dialog) {
     find(".label", sheet).remove();
     within.replaceChildren(document.adoptNode(sheet));
     dialog.setAttribute("aria-label", title.textContent);
-    if (!dialog.open) dialog.showModal();
+    if (dialog.open) within.focus();
+    else dialog.showModal();
     dialog.scrollTop = 0;
   }
 
