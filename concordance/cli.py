@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from concordance.cases import Case
     from concordance.evidence import Evidence
+    from concordance.server.exam import ExamOptions
     from concordance.spec import Spec
     from concordance.workspace import Workspace
 
@@ -620,20 +621,49 @@ def _tolerance(text: str | None) -> dict[str, float] | None:
 @click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="0 takes a free one.")
 @click.option("--keys", "keys_path", type=_FILE, metavar="FILE", help="The keys that open models which need one.")
 @click.option("--rate", default="", metavar="RATE", help="The most requests from one address, such as 600/minute.")
+@click.option(
+    "--exam",
+    "exam_path",
+    type=_Path(file_okay=False),
+    metavar="DIR",
+    help="Show this exam at /exam, and take its sign-off.",
+)
+@click.option("--exam-key", type=_FILE, metavar="FILE", help="Sign the sign-off's row with this private key.")
 @click.pass_context
-def serve(ctx: click.Context, host: str, port: int, keys_path: Path | None, rate: str) -> None:
-    """Serve the answer key over HTTP, with a page and documentation. Ends on Ctrl-C and finishes what it accepted."""
+def serve(
+    ctx: click.Context,
+    host: str,
+    port: int,
+    keys_path: Path | None,
+    rate: str,
+    exam_path: Path | None,
+    exam_key: Path | None,
+) -> None:
+    """Serve the answer key over HTTP, with pages and documentation. Ends on Ctrl-C and finishes what it accepted."""
     from concordance import AnswerKey
     from concordance.access import KeyFile
     from concordance.errors import UnusableInputError
 
+    if exam_key and not exam_path:
+        raise click.UsageError("--exam-key signs for an exam: give --exam DIR")
     try:
         from concordance.server.serving import serve as listen
     except ModuleNotFoundError as error:
         hint = "pip install 'concordance-key[serve]'"
         raise UnusableInputError(f"serving needs the package {error.name}", hint=hint) from None
     keys = KeyFile(keys_path) if keys_path else None
-    listen(AnswerKey(_workspace(ctx)), host, port, keys, rate, _say)
+    listen(AnswerKey(_workspace(ctx)), host, port, keys, rate, _say, _exam_options(exam_path, exam_key))
+
+
+def _exam_options(folder: Path | None, key_path: Path | None) -> ExamOptions:
+    from concordance.exam.folder import Exam
+    from concordance.keys import read_private_key
+    from concordance.server.exam import ExamOptions
+
+    if folder is not None:
+        Exam.open(folder)  # so that a folder without one is an error here
+    key = read_private_key(key_path) if key_path else None
+    return ExamOptions(folder, lambda: f"{_now():%Y-%m-%dT%H:%M:%SZ}", key)
 
 
 @main.group()

@@ -193,22 +193,10 @@ def _sat(opened: Exam, sitting: Sitting, asked: Any, key: PrivateKey | None) -> 
 @_key
 def personas(folder: Path, key_path: Path | None) -> None:
     """Have the three scripted personas sit an exam of thirty numeric questions, to show how the board works."""
+    from concordance.exam.example import sit_personas
     from concordance.exam.folder import Exam
-    from concordance.exam.golden import Golden
-    from concordance.exam.personas import write_transcripts
 
-    opened = Exam.open(folder)
-    about = opened.about
-    golden = Golden(about.title, opened.items, opened.documents, {}, about.source, about.licence)
-    for name, transcript in write_transcripts(golden).items():
-        sitting = opened.next_sitting(name)
-        replies = transcript.replies
-        stored = opened.transcript(sitting)
-        with stored.open(list(replies)):
-            for identifier, reply in replies.items():
-                if identifier not in stored.replies:
-                    stored.append(identifier, reply)
-        opened.enter(sitting, _now(), _private(key_path), scripted=True)
+    for sitting, transcript in sit_personas(Exam.open(folder), _now, _private(key_path)):
         click.echo(f"{sitting.file}: scripted; {transcript.title}")
 
 

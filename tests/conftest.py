@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -21,6 +22,7 @@ MODELS = ("emergency-fund", "refinance", "relocation")
 settings.register_profile("steady", derandomize=True, deadline=None, print_blob=True)
 settings.load_profile("steady")
 
+NO_BROWSER = "no Chromium is installed here"
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
@@ -57,3 +59,21 @@ def shared_data() -> Path:
     if not SHARED_DATA.is_dir():
         pytest.skip("needs the shared data folder beside the repository (../shared/data), which is absent here")
     return SHARED_DATA
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say in one line which browser tests were left out, and why."""
+    left_out = [report for report in terminalreporter.stats.get("skipped", ()) if NO_BROWSER in str(report.longrepr)]
+    if left_out:
+        names = ", ".join(sorted({report.nodeid.rpartition("::")[2].partition("[")[0] for report in left_out}))
+        terminalreporter.write_line(f"{NO_BROWSER}; left out: {names}")
+
+
+@pytest.fixture(scope="session")
+def chromium() -> str:
+    """The path of Chromium. Tests that need it are skipped where there is none, and fail where it is required."""
+    found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if found is None:
+        required = os.environ.get("CI") or os.environ.get("CONCORDANCE_BROWSER") == "required"
+        (pytest.fail if required else pytest.skip)(NO_BROWSER)
+    return found

@@ -32,6 +32,7 @@ def test_the_wheels_only_top_level_package_is_concordance(wheel: Path) -> None:
         "vectors/manifest.json",
     ):
         assert f"concordance/builtin/{carried}" in names
+    assert "concordance/static/exam.js" in names
 
 
 def test_the_installed_wheel_checks_its_models_from_an_empty_folder(wheel: Path, tmp_path: Path) -> None:

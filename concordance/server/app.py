@@ -6,9 +6,8 @@ request at once, so that the loop stays free for others and implementations need
 
 from __future__ import annotations
 
-import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any, Final, TypeVar
@@ -39,31 +38,21 @@ from concordance.numbers import json_text, parse_json, sha256_hex
 from concordance.publish import read_published_manifest, render
 from concordance.release import entries
 from concordance.schemas import contract
+from concordance.server import exam as exam_calls
+from concordance.server.exam import ExamDesk, ExamOptions
 from concordance.server.limits import RateLimit, SafeHeaders
 from concordance.server.openapi import document
 from concordance.server.pages import docs_page, home_page
+from concordance.server.replies import HTML, JSON, Refusal, document_reply, json_reply, read_body, refused_reply
 from concordance.spec import Spec
 from concordance.vectors import vectors_name
 
-MAX_BODY: Final = 8 * 2**20
-BODY_PATIENCE: Final = 30
-"""Seconds that a body may take to arrive."""
-
 _LOG: Final = logging.getLogger("uvicorn.error")
-_JSON: Final = "application/json"
 _MARKDOWN: Final = "text/markdown; charset=utf-8"
 _NO_FACTS: Final = "Our models use no outside constants: everything that they rest on is in the inputs and the spec."
 
 T = TypeVar("T")
-Handler = Callable[["_Desk", Request], Awaitable[Response]]
-
-
-class _Refusal(Exception):
-    """An answer with another status than 200."""
-
-    def __init__(self, status: int, message: str, field: str = "", headers: Mapping[str, str] | None = None) -> None:
-        super().__init__(message)
-        self.status, self.errors, self.headers = status, [FieldError(field, message)], headers
+D = TypeVar("D")
 
 
 @dataclass(eq=False)
@@ -78,11 +67,11 @@ class _Desk:
         """The spec of the model that a path names; refuses an unknown model, and one that needs a key."""
         name = request.path_params["model"]
         if name not in self.key.models:
-            raise _Refusal(404, f"no model {name[:80]}; there are: {', '.join(self.key.models)}", "model")
+            raise Refusal(404, f"no model {name[:80]}; there are: {', '.join(self.key.models)}", "model")
         spec = self.key.spec(name)
         if spec.access == "key" and not self._admits(request):
             message = f"{name} needs a key: Authorization: Bearer ck_…"
-            raise _Refusal(401, message, "authorization", {"www-authenticate": "Bearer"})
+            raise Refusal(401, message, "authorization", {"www-authenticate": "Bearer"})
         return spec
 
     def _admits(self, request: Request) -> bool:
@@ -111,35 +100,44 @@ class _Desk:
         return json_text(document(specs, __version__)).encode()
 
 
-def create_app(key: AnswerKey, keys: KeyFile | None = None, rate: str = "") -> Starlette:
-    """The application. `rate` bounds each address, such as `600/minute`. Raises what loading the models raises."""
+def create_app(
+    key: AnswerKey, keys: KeyFile | None = None, rate: str = "", exam: ExamOptions | None = None
+) -> Starlette:
+    """The application. `rate` bounds each address, such as `600/minute`; `exam` is the one shown, an example else.
+
+    Raises what loading the models raises.
+    """
     for model in key.models:
         key.source(model)  # what cannot be loaded is one error here, and not one a request
     desk = _Desk(key, keys)
     middleware = [Middleware(SafeHeaders)]
     if rate:
-        middleware.append(Middleware(RateLimit, rate=rate, refuse=_refused))
-    app = Starlette(
-        routes=[Route(path, _endpoint(handler), methods=[method]) for method, path, handler in _ROUTES],
+        middleware.append(Middleware(RateLimit, rate=rate, refuse=refused_reply))
+    return Starlette(
+        routes=[*_routes(_ROUTES, desk), *_routes(exam_calls.ROUTES, ExamDesk(exam or ExamOptions(), desk.work))],
         middleware=middleware,
         exception_handlers={HTTPException: _http_error, Exception: _server_error},
     )
-    app.state.desk = desk
-    return app
 
 
-def _endpoint(handler: Handler) -> Callable[[Request], Awaitable[Response]]:
+def _routes(routes: Iterable[tuple[str, str, Callable[[D, Request], Awaitable[Response]]]], desk: D) -> list[Route]:
+    return [Route(path, _endpoint(handler, desk), methods=[method]) for method, path, handler in routes]
+
+
+def _endpoint(
+    handler: Callable[[D, Request], Awaitable[Response]], desk: D
+) -> Callable[[Request], Awaitable[Response]]:
     """A route's function: what is wrong with a request becomes its answer."""
 
     async def endpoint(request: Request) -> Response:
         try:
-            return await handler(request.app.state.desk, request)
-        except _Refusal as refusal:
-            return _refused(refusal.status, refusal.errors, refusal.headers)
+            return await handler(desk, request)
+        except Refusal as refusal:
+            return refused_reply(refusal.status, refusal.errors, refusal.headers)
         except (InvalidInputsError, RefusedError) as error:
-            return _refused(400, list(error.errors))
+            return refused_reply(400, list(error.errors))
         except JsonError as error:
-            return _refused(400, [FieldError("", str(error))])
+            return refused_reply(400, [FieldError("", str(error))])
         except ClientDisconnect:
             return Response(status_code=400)
 
@@ -161,7 +159,7 @@ async def _models(desk: _Desk, request: Request) -> Response:
         }
         for spec in specs
     ]
-    return _json({"models": models})
+    return json_reply({"models": models})
 
 
 async def _contract(desk: _Desk, request: Request) -> Response:
@@ -169,16 +167,16 @@ async def _contract(desk: _Desk, request: Request) -> Response:
     if name not in desk.key.models:
         desk.spec(request)
     spec = desk.key.spec(name)
-    return _document(request, json_text(contract(spec) | _addresses(spec)).encode(), _JSON)
+    return document_reply(request, json_text(contract(spec) | _addresses(spec)).encode(), JSON)
 
 
 async def _spec(desk: _Desk, request: Request) -> Response:
-    return _document(request, _open_spec(desk, request).text.encode("utf-8"), _MARKDOWN)
+    return document_reply(request, _open_spec(desk, request).text.encode("utf-8"), _MARKDOWN)
 
 
 async def _changelog(desk: _Desk, request: Request) -> Response:
     spec = _open_spec(desk, request)
-    return _document(request, await desk.work(desk.changelog, spec.model), _MARKDOWN)
+    return document_reply(request, await desk.work(desk.changelog, spec.model), _MARKDOWN)
 
 
 def _open_spec(desk: _Desk, request: Request) -> Spec:
@@ -187,7 +185,7 @@ def _open_spec(desk: _Desk, request: Request) -> Spec:
     try:
         return desk.key.spec(name, version)
     except WorkspaceError as error:
-        raise _Refusal(404, str(error), "version" if name in desk.key.models else "model") from None
+        raise Refusal(404, str(error), "version" if name in desk.key.models else "model") from None
 
 
 async def _evals(desk: _Desk, request: Request) -> Response:
@@ -207,7 +205,7 @@ async def _evals(desk: _Desk, request: Request) -> Response:
                 "versions": versions or [current],
             }
         )
-    return _json({"datasets": datasets})
+    return json_reply({"datasets": datasets})
 
 
 async def _dataset(desk: _Desk, request: Request) -> Response:
@@ -215,59 +213,59 @@ async def _dataset(desk: _Desk, request: Request) -> Response:
     version = request.query_params.get("version", spec.version)
     if version not in desk.key.workspace.versions(spec.model):
         known = ", ".join(desk.key.workspace.versions(spec.model))
-        raise _Refusal(404, f"{spec.model} has no version {version[:40]}; there are: {known}", "version")
+        raise Refusal(404, f"{spec.model} has no version {version[:40]}; there are: {known}", "version")
     try:
         content = await desk.work(desk.vectors, spec.model, version)
     except WorkspaceError:
-        raise _Refusal(404, f"no dataset of {spec.model} {version} was published", "version") from None
-    return _document(request, content, "application/x-ndjson")
+        raise Refusal(404, f"no dataset of {spec.model} {version} was published", "version") from None
+    return document_reply(request, content, "application/x-ndjson")
 
 
 async def _facts(desk: _Desk, request: Request) -> Response:
-    return _json({"facts": [], "note": _NO_FACTS})
+    return json_reply({"facts": [], "note": _NO_FACTS})
 
 
 async def _health(desk: _Desk, request: Request) -> Response:
     versions = {model: desk.key.spec(model).version for model in desk.key.models}
-    return _json({"ok": True, "version": __version__, "models": versions})
+    return json_reply({"ok": True, "version": __version__, "models": versions})
 
 
 async def _openapi(desk: _Desk, request: Request) -> Response:
-    return _document(request, desk.openapi, _JSON)
+    return document_reply(request, desk.openapi, JSON)
 
 
 async def _home(desk: _Desk, request: Request) -> Response:
     specs = [desk.key.spec(model) for model in desk.key.models]
-    return _document(request, home_page(specs, str(request.base_url).rstrip("/")).encode(), "text/html; charset=utf-8")
+    return document_reply(request, home_page(specs, str(request.base_url).rstrip("/")).encode(), HTML)
 
 
 async def _docs(desk: _Desk, request: Request) -> Response:
     page = docs_page(msgspec.json.decode(desk.openapi), str(request.base_url).rstrip("/"))
-    return _document(request, page.encode(), "text/html; charset=utf-8")
+    return document_reply(request, page.encode(), HTML)
 
 
 # Questions --------------------------------------------------------------------------------------------------------
 
 
 async def _run(desk: _Desk, request: Request) -> Response:
-    spec, body = desk.spec(request), await _body(request)
+    spec, body = desk.spec(request), await read_body(request)
     reply = await desk.work(lambda: run(spec, desk.key.source(spec.model), parse_json(body)))
     first = {name: reply.pop(name) for name in ("ok", "model", "specVersion")}
-    return _json({**first, **_addresses(spec), **reply})
+    return json_reply({**first, **_addresses(spec), **reply})
 
 
 async def _grade(desk: _Desk, request: Request) -> Response:
-    spec, body = desk.spec(request), await _body(request)
+    spec, body = desk.spec(request), await read_body(request)
 
     def graded() -> bytes:
         answers, tolerance = read_grading_request(body)
         return msgspec.json.encode(grade(spec, desk.key.source(spec.model), answers, tolerance))
 
-    return Response(await desk.work(graded), media_type=_JSON)
+    return Response(await desk.work(graded), media_type=JSON)
 
 
 async def _verify(desk: _Desk, request: Request) -> Response:
-    spec, body = desk.spec(request), await _body(request)
+    spec, body = desk.spec(request), await read_body(request)
 
     def verified() -> Any:
         asked = read_object(parse_json(body), ("inputs", "claims"), ("tolerance",))
@@ -275,33 +273,12 @@ async def _verify(desk: _Desk, request: Request) -> Response:
         claims = verify_claims(spec, desk.key.source(spec.model), asked["inputs"], asked["claims"], tolerance)
         return msgspec.to_builtins(claims)
 
-    return _json(await desk.work(verified))
+    return json_reply(await desk.work(verified))
 
 
 async def _verify_record(desk: _Desk, request: Request) -> Response:
-    body = await _body(request)
-    return _json(await desk.work(lambda: verify_record(parse_json(body))))
-
-
-async def _body(request: Request) -> bytes:
-    """A request's body, up to MAX_BODY. Refuses what is larger, or says that it is something else than JSON."""
-    kind = request.headers.get("content-type", _JSON).partition(";")[0].strip().lower()
-    if kind != _JSON and not kind.endswith("+json"):
-        raise _Refusal(400, f"must be {_JSON}, not {kind[:80]}", "content-type")
-    too_large = _Refusal(413, f"the body is larger than {MAX_BODY // 2**20} MiB; send it in parts")
-    length = request.headers.get("content-length", "0")
-    if not length.isdecimal() or int(length) > MAX_BODY:
-        raise too_large
-    body = bytearray()
-    try:
-        async with asyncio.timeout(BODY_PATIENCE):
-            async for chunk in request.stream():
-                body += chunk
-                if len(body) > MAX_BODY:
-                    raise too_large
-    except TimeoutError:
-        raise _Refusal(400, f"the body did not arrive within {BODY_PATIENCE} seconds") from None
-    return bytes(body)
+    body = await read_body(request)
+    return json_reply(await desk.work(lambda: verify_record(parse_json(body))))
 
 
 # Replies ----------------------------------------------------------------------------------------------------------
@@ -312,37 +289,18 @@ def _addresses(spec: Spec) -> dict[str, str]:
     return {"contractUrl": base, "specUrl": f"{base}/spec"}
 
 
-def _json(value: Any) -> Response:
-    return Response(json_text(value), media_type=_JSON)
-
-
-def _document(request: Request, content: bytes, media_type: str) -> Response:
-    """Bytes that stay the same, so that whoever has them need not fetch them again."""
-    tag = f'"{sha256_hex(content)}"'
-    headers = {"etag": tag, "cache-control": "no-cache"}
-    known = {each.strip().removeprefix("W/") for each in request.headers.get("if-none-match", "").split(",")}
-    if tag in known or "*" in known:
-        return Response(status_code=304, headers=headers)
-    return Response(content, media_type=media_type, headers=headers)
-
-
-def _refused(status: int, errors: list[FieldError], headers: Mapping[str, str] | None = None) -> Response:
-    content = json_text({"ok": False, "errors": [error._asdict() for error in errors]})
-    return Response(content, status, headers=headers, media_type=_JSON)
-
-
 async def _http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     said = {404: f"nothing is at {request.url.path[:200]}; see /docs", 405: "this address does not take this method"}
-    return _refused(error.status_code, [FieldError("", said.get(error.status_code, error.detail))], error.headers)
+    return refused_reply(error.status_code, [FieldError("", said.get(error.status_code, error.detail))], error.headers)
 
 
 async def _server_error(request: Request, error: Exception) -> Response:
     _LOG.error("%s %s failed", request.method, request.url.path, exc_info=error)
-    return _refused(500, [FieldError("", "the server failed; the fault is ours and was logged")])
+    return refused_reply(500, [FieldError("", "the server failed; the fault is ours and was logged")])
 
 
-_ROUTES: Final[tuple[tuple[str, str, Handler], ...]] = (
+_ROUTES: Final[tuple[tuple[str, str, Callable[[_Desk, Request], Awaitable[Response]]], ...]] = (
     ("GET", "/", _home),
     ("GET", "/docs", _docs),
     ("GET", "/openapi.json", _openapi),

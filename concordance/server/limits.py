@@ -47,7 +47,7 @@ class RateLimit:
         self._item, self._limiter = read_rate(rate)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and scope["path"].startswith("/api/"):
+        if scope["type"] == "http" and scope["path"].startswith(("/api/", "/exam/api/")):
             client = Request(scope).client
             address = client.host if client else ""
             if not self._limiter.hit(self._item, address):

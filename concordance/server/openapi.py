@@ -23,7 +23,7 @@ _JSON: Final = "application/json"
 def document(specs: Sequence[Spec], version: str) -> dict[str, Any]:
     """The document for the models of a workspace."""
     names = [spec.model for spec in specs]
-    paths = dict(_common(names))
+    paths = dict(_common(names)) | dict(_of_exam())
     for spec in specs:
         paths |= dict(_of_model(spec))
     return {
@@ -60,6 +60,38 @@ def _common(names: Sequence[str]) -> Iterator[tuple[str, Any]]:
     }
     verdict = {"type": "object", "required": ["ok", "valid", "computed"]}
     yield "/api/v1/records/verify", {"post": _post("Whether a record's hash is that of its content", record, verdict)}
+
+
+def _of_exam() -> Iterator[tuple[str, Any]]:
+    """The exam's pages and the calls behind them; the POST ones are for the server's own page."""
+    price = {"name": "k", "in": "query", "schema": {"type": "integer", "minimum": 1, "maximum": 10}}
+    k = [price | {"description": "What a wrong answer costs"}]
+    page = _get("The board of the exam, or of an example", _HTML, tag="pages", parameters=k)
+    yield "/exam", {"get": page | {"responses": page["responses"] | _refusals(400, 409)}}
+    board = _get("The board at a price of a wrong answer", schema=_reply({"k": _COUNT}, "standings"), parameters=k)
+    yield "/exam/api/board", {"get": board | {"responses": board["responses"] | _refusals(400, 409)}}
+    yield "/exam/api/ledger", {"get": _get("The exam's ledger, for concordance exam verify", _LINES)}
+    signing = {
+        "type": "object",
+        "properties": {"owner": _TEXT, "k": price["schema"], "head": _TEXT},
+        "required": ["owner", "k"],
+        "additionalProperties": False,
+    }
+    score = {"enum": ["correct", "abstain", "wrong"]}
+    change = {
+        "type": "object",
+        "properties": {"row": _COUNT, "score": score, "value": _COUNT, "rehash": {"type": "boolean"}},
+        "required": ["row", "score", "value"],
+        "additionalProperties": False,
+    }
+    calls = (
+        ("sign", "Sign the exam off", signing, _reply({"owner": _TEXT, "k": _COUNT, "head": _TEXT}, "ranking")),
+        ("replay", "Judge every stored reply anew", {"type": "object"}, _reply({"sittings": _COUNT}, "different")),
+        ("tamper", "Check a copy of the ledger with one score changed", change, _reply({"rows": _COUNT}, "broken")),
+    )
+    for name, summary, body, reply in calls:
+        post = _post(summary, body, reply)
+        yield f"/exam/api/{name}", {"post": post | {"responses": post["responses"] | _refusals(403, 409)}}
 
 
 def _of_model(spec: Spec) -> Iterator[tuple[str, Any]]:
@@ -224,7 +256,9 @@ def _refusals(*statuses: int) -> dict[str, Any]:
     said = {
         400: "What the client can mend, with the fields at fault",
         401: "The model needs a key",
+        403: "Another site asked, or the example was to be signed off",
         404: "There is no such model or version",
+        409: "The exam is not as its ledger says, or not as it was when the page was opened",
         413: "The body is larger than 8 MiB",
         429: "More requests than the server allows",
     }

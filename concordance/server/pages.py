@@ -20,7 +20,8 @@ from concordance.spec import Spec
 
 
 @cache
-def _templates() -> Environment:
+def templates() -> Environment:
+    """The pages' templates."""
     folder = Path(__file__).resolve().parent.parent / "templates"
     return Environment(
         loader=FileSystemLoader(folder),
@@ -35,7 +36,7 @@ def home_page(specs: Sequence[Spec], address: str) -> str:
     """What this is, the models, and commands that work when pasted; `address` is the server's."""
     examples = [_curl(address, spec) for spec in specs[-1:]]
     return (
-        _templates()
+        templates()
         .get_template("home.html.j2")
         .render(specs=specs, address=address, examples=examples, version=__version__, disclaimer=DISCLAIMER)
     )
@@ -57,7 +58,7 @@ def docs_page(document: Mapping[str, Any], address: str) -> str:
                     "example": _command(address, path, body["example"]) if "example" in body else "",
                 }
             )
-    return _templates().get_template("docs.html.j2").render(groups=groups, version=__version__, disclaimer=DISCLAIMER)
+    return templates().get_template("docs.html.j2").render(groups=groups, version=__version__, disclaimer=DISCLAIMER)
 
 
 def _curl(address: str, spec: Spec) -> dict[str, str]:

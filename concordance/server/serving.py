@@ -6,6 +6,8 @@ import copy
 import os
 import socket
 from collections.abc import Callable
+from dataclasses import replace
+from ipaddress import ip_address
 from typing import Any, Final
 
 import uvicorn
@@ -15,6 +17,7 @@ from concordance import AnswerKey
 from concordance.access import KeyFile
 from concordance.errors import UnusableInputError
 from concordance.server.app import create_app
+from concordance.server.exam import ExamOptions
 from concordance.server.limits import read_rate
 
 GRACE: Final = 30
@@ -28,14 +31,16 @@ def serve(
     keys: KeyFile | None = None,
     rate: str = "",
     say: Callable[[str], None] = lambda _: None,
+    exam: ExamOptions | None = None,
 ) -> None:
     """Serve until told to end (SIGINT, SIGTERM). Port 0 takes a free one.
 
+    Where the address is this machine's own, the exam's sign-off is taken under this machine's own names alone.
     Raises `UnusableInputError` if the address cannot be had or `rate` is no rate, and what loading the models raises.
     """
     if rate:
         read_rate(rate)
-    app = create_app(key, keys, rate)
+    app = create_app(key, keys, rate, replace(exam or ExamOptions(), names=_own_names(host)))
     listening = _listen(host, port)
     log: dict[str, Any] = copy.deepcopy(uvicorn.config.LOGGING_CONFIG)
     log["handlers"]["access"]["stream"] = "ext://sys.stderr"
@@ -50,6 +55,15 @@ def serve(
     say(f"serving {', '.join(key.models)} at http://{name}:{listening.getsockname()[1]}")
     with listening:
         uvicorn.Server(config).run([listening])
+
+
+def _own_names(host: str) -> frozenset[str]:
+    """The names that a server bound to this machine alone is asked by; none if it is bound to more."""
+    try:
+        loopback = ip_address(host).is_loopback
+    except ValueError:
+        loopback = host == "localhost"
+    return frozenset({"localhost", "127.0.0.1", "::1", host}) if loopback else frozenset()
 
 
 def _listen(host: str, port: int) -> socket.socket:
