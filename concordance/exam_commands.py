@@ -14,7 +14,7 @@ import click
 if TYPE_CHECKING:
     from concordance.exam.candidates import Sitting as Progress
     from concordance.exam.folder import Exam, Sitting
-    from concordance.exam.referee import Outcome
+    from concordance.exam.referee import Item, Outcome
     from concordance.keys import PrivateKey
 
 FINDING: Final = 1
@@ -270,13 +270,13 @@ def worksheet(folder: Path, sitting: str, question: str) -> None:
     item = next(item for item in opened.items if item.id == question)
     entered = next(each for each in opened.entered() if each.file == sitting)
     reply, verdict = opened.replies(entered)[question], result.verdicts[question]
-    right = item.reference
     lines = [
         ("question", item.question),
         ("answered", str(reply.answer) if reply.answer is not None else "null"),
         ("in words", reply.text or ""),
         ("cited", reply.cite or ""),
-        ("right", f"{right.value:g} {right.scale} {right.unit}".strip() if right else item.expected or "to decline"),
+        ("right", " ".join(filter(None, parts)) if (parts := _right(item)) else item.expected or "to decline"),
+        ("stands in", ", ".join(dict.fromkeys(passage.doc for passage in item.evidence))),
         ("read", verdict.read or ""),
         ("as", verdict.parsed or ""),
         ("allowed", verdict.allowed or ""),
@@ -284,6 +284,11 @@ def worksheet(folder: Path, sitting: str, question: str) -> None:
         ("outcome", f"{verdict.outcome}{f' ({verdict.note})' if verdict.note else ''}"),
     ]
     click.echo("\n".join(f"{name:9} {text}" for name, text in lines if text))
+
+
+def _right(item: Item) -> list[str]:
+    """The right value with its scale and unit, if it is a figure."""
+    return [str(item.reference.value), str(item.reference.scale), item.reference.unit] if item.reference else []
 
 
 @exam.command()

@@ -122,6 +122,27 @@ def test_the_gate_holds_a_candidate_to_the_bar(concordance: Run, tmp_path: Path)
     assert (low.returncode, "is below +0" in low.stdout) == (1, True)
 
 
+def test_the_statement_of_the_next_month_is_wrong_and_the_worksheet_names_the_right_one(
+    concordance: Run, tmp_path: Path
+) -> None:
+    made = exam(tmp_path / "exam")
+    sitting = made.next_sitting("me")
+    transcript = made.transcript(sitting)
+    with transcript.open([item.id for item in ITEMS]):
+        for item in ITEMS:
+            reply = (
+                Reply(answer="$1,300.25", cite="Month 13\nEnding balance $1,300.25")
+                if item.id == "Q12"
+                else Reply(None)
+            )
+            transcript.append(item.id, reply)
+    made.enter(sitting, NOW)
+    made.grade(NOW)
+    shown = concordance("exam", "worksheet", str(made.root), "me.1", "Q12").stdout
+    assert "right     1200.25 usd\nstands in statement-12\n" in shown
+    assert "outcome   wrong" in shown
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
