@@ -427,6 +427,61 @@ def gate(
         ctx.exit(FINDING)
 
 
+@exam.command()
+@click.argument("folders", nargs=-1, required=True, type=_DIR, metavar="DIR...")
+@_k
+def record(folders: tuple[Path, ...], k: int) -> None:
+    """Print the record over time: accuracy and wrong money per corpus and run, and stale negatives."""
+    from concordance.console import table
+    from concordance.exam.folder import Exam
+    from concordance.exam.record import record_lines, runs, stale_negatives
+    from concordance.exam.score import whole_k
+
+    exams = [Exam.open(folder) for folder in folders]
+    found = sorted((run for each in exams for run in runs(each)), key=lambda run: run.graded)
+    header = ("graded", "sitting", "corpus", "correct", "wrong money", f"governed at k = {whole_k(k)}")
+    click.echo(table(header, record_lines(found, k)) if found else "nothing was graded yet")
+    for what in ("key", "corpus", "grader"):
+        if len({getattr(run, what) for run in found}) > 1:
+            click.echo(f"not all runs have the same {what}: compare them one by one")
+    for opened in exams:
+        for name in stale_negatives(opened):
+            click.echo(f"STALE  {opened.root}: {name} must be declined, but its figure now stands in the documents")
+
+
+@exam.command()
+@click.argument("before", type=click.Path(path_type=Path), metavar="DIR/NAME.N")
+@click.argument("after", type=click.Path(path_type=Path), metavar="DIR/NAME.N")
+@_format
+@click.pass_context
+def compare(ctx: click.Context, before: Path, after: Path, form: str) -> None:
+    """List every question that moved between two graded sittings, both ways. Fails if anything got worse."""
+    import json
+
+    import msgspec
+
+    from concordance.exam.folder import Exam
+    from concordance.exam.record import compare as compared
+    from concordance.exam.record import run_of
+
+    one, other = (run_of(Exam.open(path.parent), path.name) for path in (before, after))
+    found = compared(one, other)
+    if form == "json":
+        click.echo(json.dumps({"ok": found.ok, **msgspec.to_builtins(found)}, indent=2, ensure_ascii=False))
+    else:
+        for what in found.changed:
+            click.echo(f"CHANGED  the {what} is not the same: not every move is the candidate's")
+        for how in dict.fromkeys(move.how for move in found.moves):
+            names = [move.id for move in found.moves if move.how == how]
+            click.echo(f"{how}: {len(names)} ({', '.join(names)})")
+        if found.not_in_both:
+            click.echo(f"not in both: {', '.join(found.not_in_both)}")
+        click.echo(f"wrong money: {found.wrong_money_before} before, {found.wrong_money_after} after")
+        click.echo("Nothing got worse." if found.ok else "WORSE")
+    if not found.ok:
+        ctx.exit(FINDING)
+
+
 @exam.command("key")
 @click.argument("path", type=_FILE, metavar="FILE")
 def make_key(path: Path) -> None:

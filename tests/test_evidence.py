@@ -82,9 +82,14 @@ def test_the_command_says_all_of_it(concordance: Run, tmp_path: Path) -> None:
     assert report["models"][0]["decisions"][0]["clause"] == "PK-2"
 
 
-@pytest.mark.parametrize("model", MODELS)
-def test_the_250_cases_reach_all_of_a_model(answer_key: AnswerKey, model: str) -> None:
-    found = measure(answer_key.workspace, answer_key.spec(model))
+@pytest.fixture(scope="module", params=MODELS)
+def ours(request: pytest.FixtureRequest, answer_key: AnswerKey) -> Evidence:
+    """What was measured of one of our models."""
+    return measure(answer_key.workspace, answer_key.spec(request.param))
+
+
+def test_the_250_cases_reach_all_of_a_model(ours: Evidence) -> None:
+    found = ours
     assert [clause for clause, reach in found.clauses.items() if not reach.reached] == []
     assert found.missed_branches == []
     assert [case for decision in found.decisions for case in decision.near_random] == []
@@ -92,12 +97,9 @@ def test_the_250_cases_reach_all_of_a_model(answer_key: AnswerKey, model: str) -
     assert all(reach.caught == reach.misreadings for reach in found.clauses.values())
 
 
-@pytest.mark.parametrize("model", MODELS)
-def test_every_clause_that_decides_has_cases_on_both_sides_and_exactly_on_the_edge(
-    answer_key: AnswerKey, model: str
-) -> None:
+def test_every_clause_that_decides_has_cases_on_both_sides_and_exactly_on_the_edge(ours: Evidence) -> None:
     """A ceiling is decided by two questions, of m and of m - 1, which have one side each; together they have both."""
-    decisions = measure(answer_key.workspace, answer_key.spec(model)).decisions
+    decisions = ours.decisions
     assert decisions
     for clause in {decision.clause for decision in decisions}:
         places = [(d.below > 0, d.on > 0, d.above > 0) for d in decisions if d.clause == clause]
