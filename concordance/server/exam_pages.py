@@ -150,7 +150,7 @@ def _spread(results: Sequence[Result], k: int) -> str:
 
 
 def _interval(interval: Interval) -> str:
-    return f"{interval.low:.0%} to {interval.high:.0%}".replace("%", " %")
+    return f"{100 * interval.low:.0f}–{100 * interval.high:.0f}\N{NO-BREAK SPACE}%"
 
 
 def _share(part: int, whole: int) -> str:
