@@ -290,10 +290,14 @@ class Exam:
     def sign(self, owner: str, k: int, now: str, key: PrivateKey | None = None) -> Mapping[str, Any]:
         """Enter a person's sign-off: who answers for the risk, the price of a wrong answer, the ranking at it.
 
-        Raises `UnusableInputError` if nobody is named, k is none, or nothing was graded.
+        Raises `UnusableInputError` if nobody is named, k is none, nothing was graded, or anything was tampered with.
         """
         if not owner.strip() or len(owner) > 200:
             raise UnusableInputError("a sign-off needs the risk owner's name or identifier")
+        if faults := self.verify():
+            raise UnusableInputError(
+                f"cannot be signed: {faults[0]}", where=str(self.root), hint="exam verify says all"
+            )
         tallies = {name: total(results) for name, results in self.standings().items()}
         if not tallies:
             raise UnusableInputError("nothing was graded yet", where=str(self.root), hint="concordance exam grade")
